@@ -122,9 +122,12 @@ impl Exchanges {
             return None;
         }
         let asked = frames_of(source, other).get(frame)?.ms;
-        let had_come = |ms: u64| match one < other {
-            true => ms < asked.saturating_add(opened_within(source, one, other).start),
-            false => ms.saturating_add(opened_within(source, other, one).end) < asked,
+        let had_come = |ms: u64| {
+            if one < other {
+                ms < asked.saturating_add(opened_within(source, one, other).start)
+            } else {
+                ms.saturating_add(opened_within(source, other, one).end) < asked
+            }
         };
         let said = self.cassette.interactions[answer].response()?.body.chunks();
         Some(said.iter().take_while(|chunk| had_come(chunk.ms)).count())

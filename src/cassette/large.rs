@@ -26,6 +26,7 @@ const MARK: &[u8] = b"\xff\0";
 /// So all that compares, shows or redacts bodies knows bytes and nothing else, and two stand-ins are equal
 /// if the bodies are.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Large {
     /// How many bytes.
     pub length: u64,

@@ -57,9 +57,9 @@ impl Place {
         };
         let mut path = "$".to_owned();
         for name in pointer::steps(pointer) {
-            if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
+            if pointer::is_index(&name) {
                 path.push_str("[*]");
-            } else if is_word(&name) {
+            } else if pointer::is_name(&name) {
                 path.push_str(&format!(".{name}"));
             } else {
                 let quoted = name.replace('\\', "\\\\").replace('\'', "\\'");
@@ -88,11 +88,6 @@ impl fmt::Display for Place {
             Self::Body => f.write_str("body"),
         }
     }
-}
-
-fn is_word(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 #[cfg(test)]

@@ -73,9 +73,10 @@ impl Served {
             }
             let late = || status.map_or("the time is up".into(), |it| format!("it answers {it}"));
             let ended = served.as_mut().is_some_and(Self::has_ended);
-            let why = match ended {
-                true => Some("the server has ended".into()),
-                false => (Instant::now() >= deadline).then(late),
+            let why = if ended {
+                Some("the server has ended".into())
+            } else {
+                (Instant::now() >= deadline).then(late)
             };
             if let Some(why) = why {
                 return Err(Self::failed(served, ready, why).await);

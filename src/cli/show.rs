@@ -60,9 +60,10 @@ impl Show {
     fn show(&self, folder: &Path, name: &Name) -> Result<()> {
         let loaded = store::load(folder, name)?;
         let protocols = Protocols::of(&store::find_config(folder)?);
-        tell::data(&match self.ids {
-            true => report::ids(name.as_str(), &loaded, Colour::Ansi),
-            false => report::show_by(&protocols, name.as_str(), &loaded, self.options()),
+        tell::data(&if self.ids {
+            report::ids(name.as_str(), &loaded, Colour::Ansi)
+        } else {
+            report::show_by(&protocols, name.as_str(), &loaded, self.options())
         });
         Ok(())
     }

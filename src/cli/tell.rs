@@ -308,9 +308,10 @@ pub(super) fn proven(proven: &Proven, exit: Exit) {
     }
     if proven.replays {
         let alike = if exit == Exit::Agrees { "" } else { ", and the command fails as it did" };
-        let paced = match proven.paced {
-            true => ", and only at the recorded pace, as `pace` in the cassette says now",
-            false => "",
+        let paced = if proven.paced {
+            ", and only at the recorded pace, as `pace` in the cassette says now"
+        } else {
+            ""
         };
         return line(&format!(
             "{GREEN}it replays{PLAIN} without the server ({runs}){alike}{paced}"
@@ -455,9 +456,10 @@ fn tell_saved(recording: &Recording, path: &Path, flaw: Option<Flaw>) {
             flaw.unwrap_or(Flaw::Interrupted)
         )),
         Saved::Unanswered => {
-            let there = match store::exists(folder, name) {
-                true => format!("the cassette `{name}` stays as it was"),
-                false => format!("no cassette `{name}` was made"),
+            let there = if store::exists(folder, name) {
+                format!("the cassette `{name}` stays as it was")
+            } else {
+                format!("no cassette `{name}` was made")
             };
             line(&format!("{there}; what was asked is in {path}"));
         }
@@ -500,8 +502,9 @@ fn taking(from: &Path, to: &Path) -> String {
     let moved = |from: &Path, to: &Path| format!("mv {} {}", mention_path(from), mention_path(to));
     let [bodies, old]: [PathBuf; 2] = [from, to].map(|path| path.with_extension("bodies"));
     let file = moved(from, to);
-    match bodies.is_dir() {
-        false => file,
-        true => format!("rm -rf {} && {} && {file}", mention_path(&old), moved(&bodies, &old)),
+    if bodies.is_dir() {
+        format!("rm -rf {} && {} && {file}", mention_path(&old), moved(&bodies, &old))
+    } else {
+        file
     }
 }

@@ -108,7 +108,7 @@ impl FromStr for Fault {
         };
         let mut words = what.split_whitespace();
         let kind = words.next().unwrap_or_default();
-        let mut said = Said { fault: text, words: Vec::new(), times: None };
+        let mut said = Parameters { fault: text, words: Vec::new(), times: None };
         for word in words {
             let times = word.strip_prefix('x').and_then(|times| times.parse().ok());
             match word.split_once('=') {
@@ -143,13 +143,13 @@ impl fmt::Display for Fault {
 }
 
 /// The parameters of a fault, while they are read.
-struct Said<'t> {
+struct Parameters<'t> {
     fault: &'t str,
     words: Vec<(&'t str, &'t str)>,
     times: Option<usize>,
 }
 
-impl<'t> Said<'t> {
+impl<'t> Parameters<'t> {
     fn harm(&mut self, kind: &str) -> Result<Harm> {
         let first = Behind::Events(1);
         Ok(match kind {
@@ -181,12 +181,13 @@ impl<'t> Said<'t> {
     fn status(&mut self, kind: &str) -> Result<Harm> {
         let status = kind.parse().ok().filter(|status| (400..600).contains(status));
         let status = status.ok_or_else(|| {
-            let hint = match kind.bytes().all(|byte| byte.is_ascii_digit()) {
-                true => "a status is 400 to 599".to_owned(),
-                false => format!(
+            let hint = if kind.bytes().all(|byte| byte.is_ascii_digit()) {
+                "a status is 400 to 599".to_owned()
+            } else {
+                format!(
                     "a fault is a status such as 503, or a word; {}",
                     nearest::hint(kind, &KINDS)
-                ),
+                )
             };
             self.refused("is not known").with_hint(hint)
         })?;

@@ -40,7 +40,7 @@ pub use pattern::Pattern;
 pub(crate) use protocol::Object;
 pub use protocol::Protocol;
 pub use redaction::Redaction;
-pub(crate) use redaction::{Finder, Said};
+pub(crate) use redaction::{Finder, OwnRule};
 pub use treatment::{Step, Treatment};
 
 use self::at::header_name;

@@ -29,14 +29,14 @@ use crate::error::{Error, Kind, Result};
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Redaction {
-    rules: Vec<Said>,
-    /// Where each of [`Said::NotSecret`] was said, in their order.
+    rules: Vec<OwnRule>,
+    /// Where each of [`OwnRule::NotSecret`] was said, in their order.
     sources: Vec<String>,
 }
 
 /// A rule of one's own.
 #[derive(Debug, Clone)]
-pub(crate) enum Said {
+pub(crate) enum OwnRule {
     Header(String),
     Query(String),
     Json(String),
@@ -82,7 +82,7 @@ impl Redaction {
         if PROTOCOL.split(' ').any(|known| known == name) {
             return Err(refused(&name, "is a header field without which no message can be read"));
         }
-        Ok(self.with(Said::Header(name)))
+        Ok(self.with(OwnRule::Header(name)))
     }
 
     /// The value of a parameter of queries and forms is a secret.
@@ -91,7 +91,7 @@ impl Redaction {
     ///
     /// If the name is empty or has a line break.
     pub fn query(self, name: &str) -> Result<Self> {
-        Ok(self.with(Said::Query(plain(name)?)))
+        Ok(self.with(OwnRule::Query(plain(name)?)))
     }
 
     /// The strings in a JSON field of that name are secrets, and those in what it holds.
@@ -100,7 +100,7 @@ impl Redaction {
     ///
     /// If the name is empty or has a line break.
     pub fn json(self, name: &str) -> Result<Self> {
-        Ok(self.with(Said::Json(plain(name)?)))
+        Ok(self.with(OwnRule::Json(plain(name)?)))
     }
 
     /// What an expression matches within a line is a secret of that name; if it has a group `s`, that alone.
@@ -118,7 +118,7 @@ impl Redaction {
                 .with_hint("it would find a secret everywhere: `+` in the place of `*`"));
         }
         let name = word(name)?;
-        Ok(self.with(Said::Find { name, finder: Finder::Regex(compiled) }))
+        Ok(self.with(OwnRule::Find { name, finder: Finder::Regex(compiled) }))
     }
 
     /// The ranges of a line that a function gives are secrets of that name.
@@ -135,7 +135,7 @@ impl Redaction {
         find: impl Fn(&str) -> Vec<Range<usize>> + Send + Sync + 'static,
     ) -> Result<Self> {
         let name = word(name)?;
-        Ok(self.with(Said::Find { name, finder: Finder::Code(Some(Arc::new(find))) }))
+        Ok(self.with(OwnRule::Find { name, finder: Finder::Code(Some(Arc::new(find))) }))
     }
 
     /// What stands in the place of secrets of that name, instead of `[redacted:NAME]`.
@@ -150,7 +150,7 @@ impl Redaction {
                 .with_hint("letters, digits and `-_.~:/@+[]` can stand in URLs, JSON and fields"));
         }
         let (name, text) = (spaceless(name)?, text.to_owned());
-        Ok(self.with(Said::Replacement { name, text }))
+        Ok(self.with(OwnRule::Replacement { name, text }))
     }
 
     /// What a placeholder calls by that name is no secret: the value of a field, cookie or parameter, or
@@ -160,7 +160,7 @@ impl Redaction {
     ///
     /// If the name is empty or has a line break.
     pub fn not_secret(mut self, name: &str) -> Result<Self> {
-        self.rules.push(Said::NotSecret(plain(name)?));
+        self.rules.push(OwnRule::NotSecret(plain(name)?));
         self.sources.push("the test".to_owned());
         Ok(self)
     }
@@ -175,20 +175,20 @@ impl Redaction {
     /// What is no secret, and who says so: `` `theme` (retape.toml, line 4) ``.
     pub fn weakened(&self) -> Vec<String> {
         let names = self.rules.iter().filter_map(|rule| match rule {
-            Said::NotSecret(name) => Some(name),
+            OwnRule::NotSecret(name) => Some(name),
             _ => None,
         });
         names.zip(&self.sources).map(|(name, source)| format!("`{name}` ({source})")).collect()
     }
 
-    pub(crate) fn rules(&self) -> &[Said] {
+    pub(crate) fn rules(&self) -> &[OwnRule] {
         &self.rules
     }
 
     /// The functions that are named so.
     pub(crate) fn code_of(&self, names: &[String]) -> Self {
-        let is_code = |rule: &&Said| {
-            matches!(rule, Said::Find { finder: Finder::Code(Some(_)), .. })
+        let is_code = |rule: &&OwnRule| {
+            matches!(rule, OwnRule::Find { finder: Finder::Code(Some(_)), .. })
                 && names.contains(&rule.to_string())
         };
         let rules = self.rules.iter().filter(is_code).cloned().collect();
@@ -231,20 +231,20 @@ impl Redaction {
             "not" => none.not_secret(rest)?,
             "code" => {
                 let finder = Finder::Code(None);
-                none.with(Said::Find { name: word(name)?, finder })
+                none.with(OwnRule::Find { name: word(name)?, finder })
             }
             _ => return Ok(None),
         }))
     }
 
-    fn with(mut self, rule: Said) -> Self {
+    fn with(mut self, rule: OwnRule) -> Self {
         self.rules.push(rule);
         self
     }
 }
 
 /// As a cassette names the rule.
-impl fmt::Display for Said {
+impl fmt::Display for OwnRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Header(name) => write!(f, "header {name}"),
@@ -275,9 +275,12 @@ fn plain(name: &str) -> Result<String> {
 }
 
 fn spaceless(name: &str) -> Result<String> {
-    plain(name).and_then(|name| match name.contains(' ') {
-        true => Err(refused(&name, "is a name with a space in it")),
-        false => Ok(name),
+    plain(name).and_then(|name| {
+        if name.contains(' ') {
+            Err(refused(&name, "is a name with a space in it"))
+        } else {
+            Ok(name)
+        }
     })
 }
 

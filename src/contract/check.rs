@@ -44,6 +44,7 @@ impl Finding {
 
 /// Something in one answer that is not as accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Breach {
     /// Which part of the contract: `order`, `invariants`, `events` or `body`.
     pub part: &'static str,

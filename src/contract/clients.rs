@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::cassette::{Request, Response};
 use crate::identity::{Issuer, Ledger, identifiers};
-use crate::text::json::Text;
+use crate::text::json::{Text, pointer};
 
 /// What clients have said: the name of a tool, of a model. A server that repeats it
 /// promises nothing by it.
@@ -109,7 +109,7 @@ fn is_data(text: &str) -> bool {
 fn stems(word: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(word), |word| {
         let (stem, part) = word.rsplit_once(['-', '_', '.', ':'])?;
-        let is_number = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        let is_number = pointer::is_index(part);
         (is_number && is_compound(stem)).then_some(stem)
     })
 }

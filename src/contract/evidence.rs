@@ -12,6 +12,7 @@ use crate::text::json::Text;
 
 /// Who has seen what is learned about one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Evidence {
     /// Which one.
     pub endpoint: Endpoint,
@@ -27,6 +28,7 @@ pub struct Evidence {
 
 /// Who has seen the order of one case.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct OrderEvidence {
     /// What decides, as the contract says it; empty if nothing does.
     pub case: String,
@@ -39,6 +41,7 @@ pub struct OrderEvidence {
 
 /// That a message was followed by another.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Edge {
     /// The kind of slice in which it is so; empty outside of slices.
     pub slice: String,
@@ -54,6 +57,7 @@ pub struct Edge {
 
 /// Something that is not so in every value.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Claimed {
     /// The part of the contract: `events` or `body`.
     pub part: &'static str,

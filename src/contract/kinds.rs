@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::cut::JsonMessage;
 use super::samples::Samples;
 use crate::contract::shape::{Schema, Witness};
-use crate::text::json::Text;
+use crate::text::json::{Text, pointer};
 use crate::text::nearest;
 
 /// What messages look like.
@@ -78,7 +78,7 @@ impl Kinds {
         let violations = schema.accepts_text(message.text()).into_iter().map(|mut violation| {
             // Elements of arrays are not told apart.
             let steps = violation.pointer.split('/');
-            let steps = steps.map(|step| if step.parse::<usize>().is_ok() { "*" } else { step });
+            let steps = steps.map(|step| if pointer::is_index(step) { "*" } else { step });
             violation.pointer = steps.collect::<Vec<_>>().join("/");
             if message.tag.is_named() {
                 format!("`{kind}` {violation}")

@@ -65,6 +65,7 @@ pub struct Contract {
 
 /// How a contract came to be, as the head of its file says. It promises nothing: two are always equal.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Origin {
     /// From how many independent recordings it was learned; 0 if that is not known.
     pub recordings: usize,

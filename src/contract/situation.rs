@@ -8,7 +8,7 @@ use super::history::Before;
 use crate::cassette::Interaction;
 use crate::contract::order::{Comparison, Guard, Literal, Pattern};
 use crate::identity::identifiers;
-use crate::text::json::Text;
+use crate::text::json::{Text, pointer};
 
 /// Something that may decide about an answer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,6 +47,7 @@ impl Feature {
 
 /// Something that must be so for a case.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub struct Condition {
     /// What decides.
     pub feature: Feature,
@@ -276,7 +277,7 @@ impl fmt::Display for Feature {
 fn path(pointer: &str) -> Option<String> {
     let mut path = String::new();
     for step in pointer.split('/').skip(1) {
-        if !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit()) {
+        if pointer::is_index(step) {
             path.push_str("[]");
             continue;
         }

@@ -71,6 +71,7 @@ fn value(message: &Message, field: &str) -> Option<String> {
 
 /// Something that was said to two who should not hear of each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Shared<K> {
     /// The field: `run_id`.
     pub field: String,

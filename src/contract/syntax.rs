@@ -5,6 +5,7 @@ use std::ops::Range;
 
 /// Something that is wrong with a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ParseError {
     /// Where, in bytes of the text.
     pub span: Range<usize>,

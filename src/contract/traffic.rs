@@ -256,9 +256,12 @@ fn invariants(answers: &[Answer]) -> Vec<Invariant> {
     let mut learner = Learner::default();
     for answer in whole {
         let recording = answer.witness.0;
-        answer.with_trace(answer.before(), |trace| match answer.has_trace() {
-            true => learner.learn_from(recording, trace),
-            false => learner.learn_alone(recording, trace),
+        answer.with_trace(answer.before(), |trace| {
+            if answer.has_trace() {
+                learner.learn_from(recording, trace)
+            } else {
+                learner.learn_alone(recording, trace)
+            }
         });
     }
     let mut invariants = learner.finish();

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::identifier::{identifiers, is_ulid, is_uuid};
+use super::identifier::{begins_with_uuid, identifiers, is_ulid};
 
 /// Whether a word is nothing else wherever it stands: a UUID, a ULID, a web token, or a word behind a
 /// prefix that names nothing computed: `call_…`, but not `sha256-…`.
@@ -10,7 +10,7 @@ use super::identifier::{identifiers, is_ulid, is_uuid};
 /// A digest or a random number that stands alone may be what a tool has computed.
 pub fn is_certain(text: &str, range: &Range<usize>) -> bool {
     let word = &text[range.clone()];
-    is_uuid(word.as_bytes())
+    begins_with_uuid(word.as_bytes())
         || is_ulid(word.as_bytes())
         || word.starts_with("eyJ")
         || is_prefixed(&text[..range.start])

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::text::escape;
+
 /// No identifier is shorter (`8f3a9c2b`), and no point in time within a text.
 pub(crate) const SHORTEST: usize = 8;
 
@@ -100,14 +102,8 @@ fn run(bytes: &[u8]) -> usize {
 
 /// The run without the letters of an escape that it begins with (`\n`, `\u2014`, `%3A`).
 fn unescaped(bytes: &[u8], span: Range<usize>) -> Range<usize> {
-    let mark = span.start.checked_sub(1).map(|before| bytes[before]);
-    let hex = |digits: &[u8]| digits.iter().all(u8::is_ascii_hexdigit);
-    let letters = match (mark, &bytes[span.clone()]) {
-        (Some(b'\\'), [b'n' | b'r' | b't' | b'b' | b'f', ..]) => 1,
-        (Some(b'\\'), [b'u', code @ ..]) if hex(&code[..4]) => 5,
-        (Some(b'%'), run) if hex(&run[..2]) => 2,
-        _ => 0,
-    };
+    let mark = span.start.checked_sub(1);
+    let letters = mark.map_or(0, |mark| escape::letters(&bytes[mark..span.end]));
     span.start + letters..span.end
 }
 
@@ -141,7 +137,8 @@ fn within(bytes: &[u8], span: Range<usize>, found: &mut Vec<Range<usize>>) {
         None if bytes[..span.start].ends_with(b"#") => {}
         None => pieces(word, span.start, found),
     }
-    let is_uuid = |range: &Range<usize>| range.len() == UUID && is_uuid(&bytes[range.clone()]);
+    let is_uuid =
+        |range: &Range<usize>| range.len() == UUID && begins_with_uuid(&bytes[range.clone()]);
     if found.len() > before && !is_uuid(&found[before]) && is_content(bytes, &span) {
         found.truncate(before);
     }
@@ -190,7 +187,7 @@ fn pieces(word: &[u8], offset: usize, found: &mut Vec<Range<usize>>) {
         let length =
             rest.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
         let ends = |length: usize| !rest.get(length).is_some_and(u8::is_ascii_alphanumeric);
-        if length == 8 && is_uuid(rest) && ends(UUID) {
+        if length == 8 && begins_with_uuid(rest) && ends(UUID) {
             found.push(offset + at..offset + at + UUID);
             at += UUID + 1;
             continue;
@@ -204,7 +201,7 @@ fn pieces(word: &[u8], offset: usize, found: &mut Vec<Range<usize>>) {
 }
 
 /// Whether a UUID with dashes stands at the beginning.
-pub(super) fn is_uuid(bytes: &[u8]) -> bool {
+pub(crate) fn begins_with_uuid(bytes: &[u8]) -> bool {
     bytes.get(..UUID).is_some_and(|window| {
         let dashes = [8, 13, 18, 23];
         dashes.iter().all(|at| window[*at] == b'-')

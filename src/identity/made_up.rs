@@ -7,6 +7,7 @@ use foldhash::fast::FixedState;
 
 use super::identifier::is_word;
 use super::{Hole, Scope};
+use crate::text::escape;
 
 /// What the client of a recording made up, to be found wherever it came back.
 #[derive(Debug, Default)]
@@ -158,23 +159,13 @@ impl Words {
 /// Whether a place does not stand within a word. A letter that belongs to an escape (`\n`, `%3A`) is no
 /// part of one.
 fn begins(bytes: &[u8], at: usize) -> bool {
-    !goes_on(bytes, at) || is_behind_escape(&bytes[..at])
+    !goes_on(bytes, at) || escape::ends(&bytes[..at])
 }
 
 /// Whether letters and digits stand at both sides of a place.
 fn goes_on(bytes: &[u8], at: usize) -> bool {
     let is_inside = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
     at > 0 && is_inside(at - 1) && is_inside(at)
-}
-
-fn is_behind_escape(before: &[u8]) -> bool {
-    let hex = |digits: &[u8]| digits.iter().all(u8::is_ascii_hexdigit);
-    match before {
-        [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f'] => true,
-        [.., b'\\', b'u', a, b, c, d] => hex(&[*a, *b, *c, *d]),
-        [.., b'%', a, b] => hex(&[*a, *b]),
-        _ => false,
-    }
 }
 
 /// The whole word that a place in a text belongs to: letters, digits, `-` and `_`.

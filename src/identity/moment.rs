@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::text::date::fits;
+
 /// The places of points in time within a text: dates with a time of day as RFC 3339 and ISO 8601
 /// write them, with slashes too, as mail and HTTP do, and as C does.
 pub fn moments(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
@@ -159,15 +161,6 @@ fn is_duration(bytes: &[u8]) -> bool {
     rest.iter().any(u8::is_ascii_digit)
         && rest.iter().all(known)
         && rest.last().is_some_and(u8::is_ascii_uppercase)
-}
-
-/// Whether bytes are as in the pattern, in which `0` is any digit.
-fn fits(bytes: &[u8], pattern: &str) -> bool {
-    bytes.len() == pattern.len()
-        && bytes.iter().zip(pattern.bytes()).all(|(byte, wanted)| match wanted {
-            b'0' => byte.is_ascii_digit(),
-            _ => *byte == wanted,
-        })
 }
 
 fn digits(bytes: &[u8]) -> usize {

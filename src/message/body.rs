@@ -56,6 +56,7 @@ enum State {
 
 /// What was left at the end of a body.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Left {
     /// Messages that only the end completed.
     pub messages: Vec<Message>,

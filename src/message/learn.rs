@@ -15,7 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::telling::{self, TELLING};
 use super::{Message, Protocols, TagSource};
 use crate::config::{At, Object};
-use crate::text::json::{Leaf, Text, pointer};
+use crate::text::json::pointer::{self, is_index};
+use crate::text::json::{Leaf, Text};
 
 /// More messages do not tell more.
 const LOOKED_AT: usize = 2_000;
@@ -151,7 +152,7 @@ fn word(leaf: &Leaf<'_>) -> Option<(String, String)> {
         && leaf.value.starts_with(|first: char| first.is_ascii_alphabetic())
         && leaf.value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte));
     let steps = || leaf.pointer.split('/').skip(1);
-    let is_field = steps().count() <= TYPE_DEPTH && !steps().any(is_number);
+    let is_field = steps().count() <= TYPE_DEPTH && !steps().any(is_index);
     ((is_word || is_boolean) && is_field)
         .then(|| (leaf.pointer.clone(), leaf.value.clone().into_owned()))
 }
@@ -160,9 +161,9 @@ fn word(leaf: &Leaf<'_>) -> Option<(String, String)> {
 fn place(leaf: &Leaf<'_>) -> Option<String> {
     let steps = || leaf.pointer.split('/').skip(1);
     // Of a list the first element tells.
-    let is_one = steps().all(|step| !is_number(step) || step == "0");
-    let is_field = steps().filter(|step| !is_number(step)).count() <= TYPE_DEPTH;
-    let names = steps().last().is_some_and(|last| !last.is_empty() && !is_number(last));
+    let is_one = steps().all(|step| !is_index(step) || step == "0");
+    let is_field = steps().filter(|step| !is_index(step)).count() <= TYPE_DEPTH;
+    let names = steps().last().is_some_and(|last| !last.is_empty() && !is_index(last));
     (is_one && is_field && names && leaf.spelled != "null").then(|| leaf.pointer.clone())
 }
 
@@ -179,12 +180,8 @@ fn field(leaf: &Leaf<'_>) -> Option<String> {
 
 /// A place in whichever element of an array.
 fn pattern(pointer: &str) -> String {
-    let steps = pointer.split('/').map(|step| if is_number(step) { "*" } else { step });
+    let steps = pointer.split('/').map(|step| if is_index(step) { "*" } else { step });
     steps.collect::<Vec<&str>>().join("/")
-}
-
-fn is_number(step: &str) -> bool {
-    !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// A place that can be written in a line.

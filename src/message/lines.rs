@@ -37,7 +37,7 @@ pub(crate) fn over_lines(cassette: Cassette) -> Cassette {
 struct Sessions<'c> {
     all: Vec<Session<'c>>,
     /// When each interaction began, in milliseconds, as far as it is known, and what the server said in it.
-    said: Vec<Said>,
+    said: Vec<AnswerMessages>,
 }
 
 /// One client with its server.
@@ -51,7 +51,7 @@ struct Session<'c> {
 }
 
 /// What a server said in an answer.
-struct Said {
+struct AnswerMessages {
     begun: u64,
     /// Each message, with the number of the chunk that completed it and its time.
     messages: Vec<(usize, u64, Bytes)>,
@@ -85,7 +85,7 @@ impl<'c> Sessions<'c> {
             session.interactions.push(number);
             messages = response.map(said_in).unwrap_or_default();
         }
-        self.said.push(Said { begun, messages, passed: 0 });
+        self.said.push(AnswerMessages { begun, messages, passed: 0 });
     }
 
     /// The session that a request belongs to: that which it names, or that its answer begins.

@@ -7,7 +7,7 @@ use aho_corasick::AhoCorasick;
 
 use super::rule::Notes;
 use crate::cassette::splice::Edit;
-use crate::config::{Finder, Redaction, Said};
+use crate::config::{Finder, OwnRule, Redaction};
 
 /// The rules of a person's own. Names are known in any case.
 #[derive(Debug, Default)]
@@ -46,17 +46,17 @@ impl Own {
         own
     }
 
-    fn add(&mut self, rule: &Said) {
+    fn add(&mut self, rule: &OwnRule) {
         let known = |name: &String| name.to_ascii_lowercase();
         match rule {
-            Said::Header(name) => drop(self.headers.insert(known(name))),
-            Said::Query(name) => drop(self.query.insert(known(name))),
-            Said::Json(name) => drop(self.json.insert(known(name))),
-            Said::NotSecret(name) => drop(self.no_secrets.insert(known(name))),
-            Said::Replacement { name, text } => {
+            OwnRule::Header(name) => drop(self.headers.insert(known(name))),
+            OwnRule::Query(name) => drop(self.query.insert(known(name))),
+            OwnRule::Json(name) => drop(self.json.insert(known(name))),
+            OwnRule::NotSecret(name) => drop(self.no_secrets.insert(known(name))),
+            OwnRule::Replacement { name, text } => {
                 self.replacements.insert(known(name), text.clone());
             }
-            Said::Find { name, finder } => self.finders.push((name.clone(), finder.clone())),
+            OwnRule::Find { name, finder } => self.finders.push((name.clone(), finder.clone())),
         }
     }
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::letters;
 use crate::cassette::splice::{Edit, splice};
+use crate::text::json::pointer;
 
 const OPENING: &str = "[redacted:";
 
@@ -210,7 +211,7 @@ pub(super) fn is_assigned(value: &str) -> bool {
     let digit = value.contains(|c: char| c.is_ascii_digit());
     let letter = value.contains(char::is_alphabetic);
     let long = value.len() >= 20 && value.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    let path = value.contains('.') && value.split('.').all(is_identifier);
+    let path = value.contains('.') && value.split('.').all(pointer::is_name);
     let said = (digit && letter && !path) || long || is_credential(value);
     said && !value.contains('[') && is_distinctive(value)
 }
@@ -273,12 +274,6 @@ fn is_media_type(value: &str) -> bool {
 
 fn is_in(words: &str, word: &str) -> bool {
     words.split(' ').any(|known| known == word)
-}
-
-fn is_identifier(word: &str) -> bool {
-    let mut bytes = word.bytes();
-    bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
-        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 #[cfg(test)]

@@ -180,6 +180,7 @@ pub struct Coverage<'d> {
 
 /// Something that was recorded and the document does not say.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[non_exhaustive]
 pub struct Undocumented {
     /// The path, as the document writes it if it knows it.
     pub path: String,
@@ -208,6 +209,7 @@ pub struct Row<'d> {
 
 /// Something that never came back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Missing<'d> {
     /// The status as the document says it.
     pub status: &'d str,
@@ -218,6 +220,7 @@ pub struct Missing<'d> {
 
 /// So many of so many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Share {
     /// How many were recorded.
     pub exercised: usize,

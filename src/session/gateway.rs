@@ -256,9 +256,10 @@ impl Gateway {
             self.server_of(&Address { session, server, target: path.into() }).await.is_some()
         };
         let leads_to_first = self.settings.proxy.is_none() && !self.settings.is_opened;
-        let (target, place) = match is_first || (leads_to_first && !is_named().await) {
-            true => (Cow::Borrowed(path), Place::at(origin)),
-            false => (Cow::Owned(format!("{origin}{path}")), Place::default()),
+        let (target, place) = if is_first || (leads_to_first && !is_named().await) {
+            (Cow::Borrowed(path), Place::at(origin))
+        } else {
+            (Cow::Owned(format!("{origin}{path}")), Place::default())
         };
         if let (HostRule::Passed, Some(live)) = (rule, &self.untouched) {
             self.note_passed();
@@ -359,9 +360,10 @@ impl Gateway {
     }
 
     fn slot(&self, address: &Address<'_>) -> Result<Arc<Slot>> {
-        let session = match self.settings.is_opened {
-            true => hub::behind_token(address.session),
-            false => address.session,
+        let session = if self.settings.is_opened {
+            hub::behind_token(address.session)
+        } else {
+            address.session
         };
         if let Some(slot) = lock(&self.tracks).get(session) {
             return Ok(Arc::clone(slot));

@@ -97,10 +97,8 @@ impl SessionBuilder {
         let is_untimed = untimed.pace.is_none()
             && recorded.keys().all(|name| !untimed.rules_of(name).is_timed());
         while proven.runs < RUNS && !proven.replays {
-            let settings = match proven.paced {
-                true => self.clone().pace(Pace::Times(1.0)),
-                false => self.clone(),
-            };
+            let settings =
+                if proven.paced { self.clone().pace(Pace::Times(1.0)) } else { self.clone() };
             let session = settings.mode(Mode::Replay).proving().start().await?;
             let ran = run(&session, proven.runs).await;
             let closed = session.close().await;

@@ -537,10 +537,8 @@ impl Settings {
 
     /// What is to go wrong when a cassette is replayed. What is to prove a recording goes well.
     pub(super) fn faults_of(&self, cassette: &Name) -> Vec<Fault> {
-        match self.is_proving {
-            true => Vec::new(),
-            false => [&self.faults[..], &self.config.faults(cassette.as_str())].concat(),
-        }
+        let all = || [&self.faults[..], &self.config.faults(cassette.as_str())].concat();
+        if self.is_proving { Vec::new() } else { all() }
     }
 
     /// What is to go wrong, whatever is replayed.

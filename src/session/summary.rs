@@ -13,6 +13,7 @@ use crate::serve::recorder::Recording;
 
 /// What a session came to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Summary {
     /// How many requests came, whatever became of them. Those to the control API do not count.
     pub requests: usize,
@@ -50,6 +51,7 @@ pub struct Summary {
 
 /// A recorded interaction that was not asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unplayed {
     /// The session as its prefix names it; empty for the default one.
     pub session: String,

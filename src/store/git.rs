@@ -143,11 +143,12 @@ impl Repository {
             objects.take(hashes.len()).collect::<Vec<Bytes>>()
         });
         let _ = child.wait();
-        match read.len() == hashes.len() {
-            true => Ok(read),
-            false => Err(Error::new(Kind::Revision)
+        if read.len() == hashes.len() {
+            Ok(read)
+        } else {
+            Err(Error::new(Kind::Revision)
                 .because("git gave fewer files than were asked for")
-                .with_hint("`git fsck` tells whether the repository is whole")),
+                .with_hint("`git fsck` tells whether the repository is whole"))
         }
     }
 }
@@ -169,12 +170,11 @@ fn object(answers: &mut impl BufRead) -> Option<Bytes> {
 }
 
 fn answered(output: Output) -> Result<Vec<u8>> {
-    match output.status.success() {
-        true => Ok(output.stdout),
-        false => {
-            let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            Err(Error::new(Kind::Revision).because(said))
-        }
+    if output.status.success() {
+        Ok(output.stdout)
+    } else {
+        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        Err(Error::new(Kind::Revision).because(said))
     }
 }
 

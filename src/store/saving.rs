@@ -70,9 +70,10 @@ impl<'a> Saving<'a> {
         }
         if self.begun.is_none() {
             let there = regular::read_own(self.path).ok();
-            return match there.as_deref() == Some(rest.text.as_bytes()) {
-                true => Ok(()),
-                false => replace(self.path, rest.text.as_bytes()),
+            return if there.as_deref() == Some(rest.text.as_bytes()) {
+                Ok(())
+            } else {
+                replace(self.path, rest.text.as_bytes())
             };
         }
         self.append(&rest.text)?;

@@ -66,6 +66,15 @@ fn civil(days: u64) -> (u64, u64, u64) {
     (year_of_era + era * 400 + u64::from(month <= 2), month, day)
 }
 
+/// Whether bytes are as in the pattern, in which `0` is any digit.
+pub(crate) fn fits(bytes: &[u8], pattern: &str) -> bool {
+    bytes.len() == pattern.len()
+        && bytes.iter().zip(pattern.bytes()).all(|(byte, wanted)| match wanted {
+            b'0' => byte.is_ascii_digit(),
+            _ => *byte == wanted,
+        })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

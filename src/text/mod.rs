@@ -2,6 +2,7 @@
 
 pub(crate) mod amazon;
 pub(crate) mod date;
+pub(crate) mod escape;
 pub(crate) mod form;
 pub(crate) mod json;
 pub(crate) mod markup;

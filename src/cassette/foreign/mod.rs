@@ -37,6 +37,7 @@ pub struct Imported {
 
 /// What was not as HTTP wants it, and is now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Corrected {
     /// Answers that had a `content-encoding` and were not compressed: the field is left out.
     pub codings: usize,

@@ -61,18 +61,13 @@ pub struct File {
     pub larges: Larges,
 }
 
-/// Says in a few lines, for people, what an answer says; nothing for one that reads well itself.
-pub type Tracer<'a> = dyn Fn(&Response) -> Vec<String> + 'a;
+/// Says in a few lines, for people, what an answer says; nothing for one that reads well itself. It is not read
+/// again.
+pub(crate) type Tracer<'a> = dyn Fn(&Response) -> Vec<String> + 'a;
 
 /// Writes a cassette. Equal cassettes give equal texts.
 pub fn encode(cassette: &Cassette) -> File {
-    encode_traced(cassette, &|_| Vec::new())
-}
-
-/// Writes a cassette, with what `trace` says of an answer before its body. That is there for people
-/// only and is not read again.
-pub fn encode_traced(cassette: &Cassette, trace: &Tracer<'_>) -> File {
-    let (file, _) = document::write(cassette, &cassette.interactions, trace, None);
+    let (file, _) = document::write(cassette, &cassette.interactions, &|_| Vec::new(), None);
     file
 }
 

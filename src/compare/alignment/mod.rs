@@ -35,6 +35,7 @@ use crate::config::Rules;
 
 /// Which interaction of an old recording is which of a new one.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Alignment {
     /// Interactions that are the same, or the same but for some values, in the order of the new
     /// recording.
@@ -54,6 +55,7 @@ pub struct Alignment {
 
 /// Two interactions that are the same but for some values. Numbers count from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Pair {
     /// The number in the old recording.
     pub old: usize,

@@ -11,6 +11,7 @@ use crate::redact::{Memory, Redactor};
 
 /// A request that no recorded interaction answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Mismatch {
     /// The method that was asked.
     pub method: String,
@@ -41,6 +42,7 @@ pub struct Message {
 
 /// The recorded interaction whose request is most alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Nearest {
     /// It.
     pub asking: Asking,
@@ -69,6 +71,7 @@ pub enum Awaited {
 
 /// What a recorded interaction asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Asking {
     /// Its number in the cassette, counted from 0.
     pub interaction: usize,
@@ -82,6 +85,7 @@ pub struct Asking {
 
 /// A difference and why it counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Differing {
     /// The difference.
     pub difference: Difference,

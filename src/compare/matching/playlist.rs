@@ -254,10 +254,8 @@ impl Playlist {
     /// again (an idempotency key) speaks of the same call, and with a fresh one of another. They do not
     /// count, so this only tells which of several it is.
     fn may_mark(&self, index: &Index, number: usize, asked: &Asked<'_>) -> bool {
-        {
-            let marks: Vec<_> = index.marks(number, asked).collect();
-            self.bindings.unify(marks.iter().map(|(recorded, live)| (*recorded, live)))
-        }
+        let marks: Vec<_> = index.marks(number, asked).collect();
+        self.bindings.unify(marks.iter().map(|(recorded, live)| (*recorded, live)))
     }
 
     /// Whether one of them is that of an interaction that was played.

@@ -31,11 +31,11 @@ pub struct Proof {
     /// How often each name of the recording was called the same, and otherwise.
     called: HashMap<String, (usize, usize)>,
     /// What the recorded requests say, by the requests' kind and the place.
-    said: Option<Said>,
+    said: Option<RecordedValues>,
 }
 
 /// The hashes of what recorded requests say in a place, by their kind and it.
-type Said = HashMap<(u64, u64), HashSet<u64>>;
+type RecordedValues = HashMap<(u64, u64), HashSet<u64>>;
 
 /// What became of a table of names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -228,7 +228,7 @@ fn made_up(
     interaction: usize,
     found: &Differences,
     (recorded, asked): (&Recorded<'_, '_>, &Asked<'_>),
-    (said, denied): (&Said, &mut BTreeSet<String>),
+    (said, denied): (&RecordedValues, &mut BTreeSet<String>),
 ) -> Option<Invented> {
     let is_all = found.changed.len() == found.listed.len() && found.more == 0;
     if !is_all || found.same == 0 {
@@ -279,8 +279,8 @@ fn made_up(
     Some((ids, named))
 }
 
-fn said(cassette: &Cassette, index: &Index) -> Said {
-    let mut said = Said::new();
+fn said(cassette: &Cassette, index: &Index) -> RecordedValues {
+    let mut said = RecordedValues::new();
     for interaction in &cassette.interactions {
         let body = interaction.request.readable();
         let reading = Reading::of(&interaction.request, &body, index.rules());

@@ -2,6 +2,7 @@
 
 use crate::cassette::{Request, target};
 use crate::identity::identifiers;
+use crate::text::json::pointer;
 
 /// Where a request goes, made ready to be compared with many others.
 #[derive(Debug)]
@@ -80,17 +81,18 @@ fn segments(path: &str) -> impl Iterator<Item = &str> + Clone {
 }
 
 fn cost(ours: &str, theirs: &str) -> u32 {
-    match ours == theirs {
-        true => 0,
-        false if is_id(ours) && is_id(theirs) => ANOTHER,
-        false => SEGMENT,
+    if ours == theirs {
+        0
+    } else if is_id(ours) && is_id(theirs) {
+        ANOTHER
+    } else {
+        SEGMENT
     }
 }
 
 /// Whether a segment of a path is a number or an identifier.
 pub(super) fn is_id(segment: &str) -> bool {
-    let number = !segment.is_empty() && segment.bytes().all(|byte| byte.is_ascii_digit());
-    number || identifiers(segment).next().is_some()
+    pointer::is_index(segment) || identifiers(segment).next().is_some()
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ use crate::config::Rules;
 
 /// A recording in the words of an older one.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Renewed {
     /// It.
     pub cassette: Cassette,

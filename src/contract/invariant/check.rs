@@ -14,6 +14,7 @@ use crate::text::json::unescape;
 
 /// A place where an invariant does not hold.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Violation {
     /// What should hold.
     pub invariant: Invariant,

@@ -64,7 +64,7 @@ pub(super) type Sights<'j> = (u32, Vec<Sight<'j>>);
 struct Current<'t> {
     /// Which message the event is of.
     identity: u64,
-    fields: Map<u32, Said<'t>>,
+    fields: Map<u32, FieldValues<'t>>,
     /// Which fields have said something in earlier events.
     said: Map<&'t str, Vec<u32>>,
     /// Who has referred to what, and what it was.
@@ -72,7 +72,7 @@ struct Current<'t> {
 }
 
 /// What a field has said.
-struct Said<'t> {
+struct FieldValues<'t> {
     /// What it said last, and in which message.
     last: &'t Value<'t>,
     identity: u64,
@@ -181,7 +181,7 @@ impl Learner {
             }
             None => {
                 let all = value.key().into_iter().collect();
-                current.fields.insert(field, Said { last: value, identity, all });
+                current.fields.insert(field, FieldValues { last: value, identity, all });
             }
         }
     }

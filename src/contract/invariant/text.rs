@@ -224,9 +224,10 @@ impl Texts {
     pub(super) fn holding(&self, names: &Names) -> Vec<Invariant> {
         let mut found: Vec<(Field, Field, Tie)> = Vec::new();
         for ((field, of), held) in &self.held {
-            let (tie, times) = match field == of {
-                true => (Tie::Extends, self.followed.get(field)),
-                false => (Tie::Joins, self.said.get(field)),
+            let (tie, times) = if field == of {
+                (Tie::Extends, self.followed.get(field))
+            } else {
+                (Tie::Joins, self.said.get(field))
             };
             if times == Some(&held.times) && held.witnesses.len() >= CHANCES as usize {
                 found.push((names.get(*field).clone(), names.get(*of).clone(), tie));

@@ -21,6 +21,7 @@ pub struct Document {
 
 /// A method and a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Operation {
     /// `GET`, `POST`, …
     pub method: String,

@@ -32,6 +32,7 @@ pub enum Step {
 
 /// Something that is not in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Deviation {
     /// What is wrong.
     pub fault: Fault,
@@ -62,6 +63,7 @@ pub enum Fault {
 
 /// Something that would have been in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Expected {
     /// What it is.
     pub next: Next,

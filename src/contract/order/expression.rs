@@ -174,9 +174,10 @@ impl Expression {
     /// in a slice is said there.
     #[must_use]
     pub fn ending(self, last: Self) -> Self {
-        match last.alternatives().iter().all(|event| matches!(event, Self::Event(_))) {
-            true => Self::Ending(Box::new(self), Box::new(last)),
-            false => self,
+        if last.alternatives().iter().all(|event| matches!(event, Self::Event(_))) {
+            Self::Ending(Box::new(self), Box::new(last))
+        } else {
+            self
         }
     }
 

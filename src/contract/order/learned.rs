@@ -118,6 +118,7 @@ impl Learned {
 
 /// How often something was seen, of how many times it could have been.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub struct Share {
     /// How often it was.
     pub times: u64,

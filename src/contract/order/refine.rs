@@ -85,9 +85,10 @@ impl Refinement {
     /// What was learned from such words, with guards for the finer types.
     #[must_use]
     pub fn guarded(&self, expression: Expression) -> Expression {
-        match self.0.is_empty() {
-            true => expression,
-            false => expression.with_tags(&|tag| Expression::Event(self.pattern(tag))),
+        if self.0.is_empty() {
+            expression
+        } else {
+            expression.with_tags(&|tag| Expression::Event(self.pattern(tag)))
         }
     }
 
@@ -126,11 +127,10 @@ impl Finer {
 
 impl Group {
     fn of(tag: &Pattern, path: &str, values: BTreeSet<String>) -> Self {
-        let (comparison, literals) = match values.contains(PART) {
-            true => (Comparison::Different, vec![Literal::Missing]),
-            false => {
-                (Comparison::Equal, values.iter().filter_map(|json| Literal::parse(json)).collect())
-            }
+        let (comparison, literals) = if values.contains(PART) {
+            (Comparison::Different, vec![Literal::Missing])
+        } else {
+            (Comparison::Equal, values.iter().filter_map(|json| Literal::parse(json)).collect())
         };
         let mut pattern = tag.clone();
         pattern.guards.push(Guard { path: path.to_owned(), comparison, values: literals });

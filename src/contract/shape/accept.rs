@@ -14,6 +14,7 @@ const SHOWN: usize = 40;
 
 /// A place of a value that is not as promised.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Violation {
     /// Where, as a JSON Pointer (RFC 6901).
     pub pointer: String,

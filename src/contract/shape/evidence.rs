@@ -7,6 +7,7 @@ pub type Witness = u32;
 
 /// Who has seen one thing that a [`Schema`](super::Schema) says.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Evidence {
     /// Where, as in a [`Change`](super::Change).
     pub place: Vec<String>,

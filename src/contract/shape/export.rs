@@ -236,16 +236,16 @@ impl Format {
     /// how random they look.
     pub(super) fn pattern(&self) -> String {
         const HEX: &str = "[0-9A-Fa-f]";
+        const DATE: &str = "[0-9]{4}-[0-9]{2}-[0-9]{2}";
         let uuid = format!("{HEX}{{8}}(?:-{HEX}{{4}}){{3}}-{HEX}{{12}}");
         let minted = format!("(?:{uuid}|[A-Za-z]*[0-9][0-9A-Za-z]*)$");
         match self {
             Self::Uuid => format!("^{uuid}$"),
             Self::DateTime => {
                 let zone = r"(?:[Zz]|[+-][0-9]{2}:[0-9]{2})?";
-                let date = "[0-9]{4}-[0-9]{2}-[0-9]{2}";
-                format!(r"^{date}[T ][0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(?:\.[0-9]+)?{zone}$")
+                format!(r"^{DATE}[T ][0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(?:\.[0-9]+)?{zone}$")
             }
-            Self::Date => "^[0-9]{4}-[0-9]{2}-[0-9]{2}$".to_owned(),
+            Self::Date => format!("^{DATE}$"),
             Self::Uri => r"^[a-z][a-z0-9+.-]*:\/\/[!-~]+$".to_owned(),
             Self::Integer => "^-?(?:0|[1-9][0-9]*)$".to_owned(),
             Self::Id => format!("^(?:[a-z]+[-_])*{minted}"),

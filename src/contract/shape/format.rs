@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::identity::identifiers;
+use crate::identity::{begins_with_uuid, identifiers};
+use crate::text::date::fits;
 
 /// What all strings of a place look like.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -135,11 +136,7 @@ fn is_token(bytes: &[u8], shortest: usize) -> bool {
 }
 
 fn is_uuid(bytes: &[u8]) -> bool {
-    bytes.len() == 36
-        && bytes.iter().enumerate().all(|(index, byte)| match index {
-            8 | 13 | 18 | 23 => *byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
+    bytes.len() == 36 && begins_with_uuid(bytes)
 }
 
 fn is_integer(bytes: &[u8]) -> bool {
@@ -149,12 +146,12 @@ fn is_integer(bytes: &[u8]) -> bool {
 }
 
 fn is_date(bytes: &[u8]) -> bool {
-    fits(bytes, b"0000-00-00")
+    fits(bytes, "0000-00-00")
 }
 
 fn is_date_time(bytes: &[u8]) -> bool {
     let Some((head, rest)) = bytes.split_at_checked(19) else { return false };
-    if !fits(head, b"0000-00-00T00:00:00") && !fits(head, b"0000-00-00 00:00:00") {
+    if !fits(head, "0000-00-00T00:00:00") && !fits(head, "0000-00-00 00:00:00") {
         return false;
     }
     let fraction = match rest {
@@ -163,16 +160,7 @@ fn is_date_time(bytes: &[u8]) -> bool {
     };
     let zone = &rest[fraction..];
     fraction != 1
-        && (matches!(zone, b"" | b"Z" | b"z") || fits(zone, b"+00:00") || fits(zone, b"-00:00"))
-}
-
-/// Whether the bytes are those of a pattern in which `0` is any digit.
-fn fits(bytes: &[u8], pattern: &[u8]) -> bool {
-    bytes.len() == pattern.len()
-        && bytes.iter().zip(pattern).all(|(byte, expected)| match expected {
-            b'0' => byte.is_ascii_digit(),
-            _ => byte == expected,
-        })
+        && (matches!(zone, b"" | b"Z" | b"z") || fits(zone, "+00:00") || fits(zone, "-00:00"))
 }
 
 fn uri(bytes: &[u8]) -> u8 {

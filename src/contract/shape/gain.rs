@@ -7,6 +7,7 @@ use super::schema::{Field, Fields, Object, Presence, Rest, Schema, Text, Union};
 
 /// Something that a promise allows and the one before it did not.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Gain {
     /// Where, as in a [`Change`](super::Change).
     pub place: Vec<String>,

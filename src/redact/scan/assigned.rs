@@ -4,6 +4,7 @@ use super::REACH;
 use crate::redact::name::{self, Known, Tells};
 use crate::redact::rule::Notes;
 use crate::redact::value;
+use crate::text::escape;
 
 /// The most white space between a name, a mark and a value.
 const BLANK: usize = 8;
@@ -37,7 +38,7 @@ pub(super) fn name_before(text: &[u8], mark: usize, known: Known) -> Option<(&st
     let (around, name) = before.split_at(before.len() - length);
     // The letter of an escape such as `\n` is none of the name's.
     let escape =
-        usize::from(around.ends_with(b"\\") && name.first().is_some_and(|c| is_escape(*c)));
+        usize::from(around.ends_with(b"\\") && name.first().is_some_and(|c| escape::is_letter(*c)));
     let name = str::from_utf8(&name[escape..]).ok()?;
     let tells = match name::assigned(name) {
         Tells::Nothing if known == Known::Composed => name::composed(name),
@@ -99,10 +100,6 @@ pub(super) fn secret<'t>(
 
 const fn is_of_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
-}
-
-const fn is_escape(byte: u8) -> bool {
-    matches!(byte, b'n' | b'r' | b't' | b'b' | b'f')
 }
 
 /// Whether a value is over before this byte.

@@ -9,6 +9,7 @@ use super::rule::Rule;
 /// A change, and the other places in which it is the same: one field that is gone from every message, or
 /// at every endpoint. People are told once, and approve it once.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Group<'r> {
     /// The first of them.
     pub change: &'r Change,
@@ -54,11 +55,10 @@ fn gist(change: &Change) -> Gist<'_> {
     let path = change.place.path.as_str();
     let name = path.rsplit('.').next().unwrap_or(path);
     // What has no place in a value is told of an endpoint by itself.
-    let what = match path.is_empty() {
-        true => format!("{} {}", change.place.endpoint, change.what),
-        false => {
-            without_examples(&change.what).replacen(&format!("`{path}`"), &format!("`{name}`"), 1)
-        }
+    let what = if path.is_empty() {
+        format!("{} {}", change.place.endpoint, change.what)
+    } else {
+        without_examples(&change.what).replacen(&format!("`{path}`"), &format!("`{name}`"), 1)
     };
     (change.verdict, change.rule, change.approved.as_deref(), what)
 }

@@ -164,9 +164,12 @@ fn gone(old: &Orders, new: &Orders, told: &[Draft]) -> Vec<Draft> {
                 let lost = case.order.neighbours();
                 let is_kept = |tag: &Option<String>| tag.as_ref().is_none_or(|it| are.contains(it));
                 // What became a case of its own is still seen there.
-                let is_of = |other: &&Case| match have_same_cases(old, new) {
-                    true => other.when == after.when,
-                    false => may_be_one(other, case),
+                let is_of = |other: &&Case| {
+                    if have_same_cases(old, new) {
+                        other.when == after.when
+                    } else {
+                        may_be_one(other, case)
+                    }
                 };
                 let kept: BTreeSet<Neighbours> =
                     new.cases.iter().filter(is_of).flat_map(|it| it.order.neighbours()).collect();

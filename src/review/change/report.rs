@@ -180,6 +180,7 @@ impl Part {
 
 /// A trace that was not possible before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct NewTrace {
     /// Types of messages, in order; `x+` for several in a row.
     pub tags: Vec<String>,
@@ -191,6 +192,7 @@ pub struct NewTrace {
 
 /// What became possible at some place.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Possible {
     /// As a contract says it.
     pub text: String,
@@ -200,6 +202,7 @@ pub struct Possible {
 
 /// Which recordings show something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Witnesses {
     /// The first cassette.
     pub cassette: String,
@@ -221,6 +224,7 @@ pub struct Witnesses {
 
 /// A contract before and after.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ContractPair {
     /// Whose.
     #[serde(serialize_with = "as_text")]
@@ -235,6 +239,7 @@ pub struct ContractPair {
 
 /// Which messages follow which in one case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct CaseEdges {
     /// For which requests; empty if the order does not depend on them.
     pub case: String,
@@ -250,6 +255,7 @@ pub struct CaseEdges {
 
 /// That one type of message directly follows another.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[non_exhaustive]
 pub struct Edge {
     /// What comes first; nothing for the beginning.
     pub from: Option<String>,
@@ -273,6 +279,7 @@ pub enum State {
 
 /// A cassette that has another name now.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[non_exhaustive]
 pub struct MovedCassette {
     /// Its name before.
     pub from: String,
@@ -282,6 +289,7 @@ pub struct MovedCassette {
 
 /// A cassette before and after.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct CassettePair {
     /// Its name.
     pub name: String,
@@ -295,6 +303,7 @@ pub struct CassettePair {
 
 /// An interaction before and after; one of them at least.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct InteractionPair {
     /// Before.
     pub old: Option<Exchange>,
@@ -308,6 +317,7 @@ pub struct InteractionPair {
 
 /// One request and its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Exchange {
     /// Its number in the cassette, counted from 1.
     pub number: usize,
@@ -327,6 +337,7 @@ pub struct Exchange {
 
 /// A message of an answer, or the deltas of one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Mark {
     /// Its type.
     pub tag: String,
@@ -340,6 +351,7 @@ pub struct Mark {
 
 /// A place where two interactions differ.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Difference {
     /// Where: `request /messages/0/content`, `status`, `event 3 /name`, `/items/0`.
     pub at: String,

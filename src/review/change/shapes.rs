@@ -30,12 +30,12 @@ pub(super) enum Basis {
 
 /// Values that were seen, each once, in the order in which they came.
 #[derive(Debug, Clone, Default)]
-struct Said(Vec<String>);
+struct Examples(Vec<String>);
 
 /// So many of them are named.
 const NAMED: usize = 3;
 
-impl Said {
+impl Examples {
     fn extend(&mut self, value: Option<String>) {
         self.0.extend(value.filter(|value| !self.0.contains(value)));
     }
@@ -155,7 +155,7 @@ fn changes(
     };
     let mut drafts: Vec<Draft> = gains.iter().map(told).collect();
     let mut others: Vec<Draft> = Vec::new();
-    let mut said = vec![Said::default(); gains.len()];
+    let mut said = vec![Examples::default(); gains.len()];
     for value in values {
         // All of them were read before.
         for violation in old.accepts_text(Text::known(value.json)) {

@@ -177,9 +177,10 @@ impl Sides<'_> {
         let is_it = |case: &&Case| {
             draft.cases.is_empty() || draft.cases.contains(&case_name(case).unwrap_or_default())
         };
-        let before = match self.old.is_empty() {
-            true => orders.cases.iter().filter(is_it).flat_map(|case| case.order.ends()).collect(),
-            false => ends(&mut self.old.iter()),
+        let before = if self.old.is_empty() {
+            orders.cases.iter().filter(is_it).flat_map(|case| case.order.ends()).collect()
+        } else {
+            ends(&mut self.old.iter())
         };
         let now = ends(&mut new.iter().copied());
         let known = tags(orders);

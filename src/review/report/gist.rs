@@ -54,6 +54,7 @@ const MOST_DELTAS: usize = 400;
 
 /// What a message, or the deltas of one, says in short.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Gist {
     /// Values that are words: a role, the name of a tool, why it stopped.
     pub words: Vec<String>,

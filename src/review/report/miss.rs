@@ -151,9 +151,10 @@ fn tell_others(mismatch: &Mismatch, lines: &mut Vec<String>) {
         lines.push(format!("because nothing was recorded from {}; there is", visible(origin)));
         return lines.extend(mismatch.origins.iter().map(|known| format!("  {}", visible(known))));
     }
-    lines.push(match first.method == *method {
-        true => format!("nothing like it was recorded; with {method} there is"),
-        false => format!("nothing was recorded with {}; there is", visible(method)),
+    lines.push(if first.method == *method {
+        format!("nothing like it was recorded; with {method} there is")
+    } else {
+        format!("nothing was recorded with {}; there is", visible(method))
     });
     lines.extend(others.iter().map(|other| {
         let path = other.path.split('?').next().unwrap_or_default();
@@ -288,6 +289,7 @@ fn a(kind: &str) -> String {
 
 /// A request that nothing recorded answers and that no live server is asked.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Withheld<'a> {
     /// The cassette and how many interactions it has.
     pub cassette: (&'a str, usize),
@@ -332,6 +334,7 @@ pub fn unopened(why: &str, (method, path): (&str, &str)) -> String {
 }
 
 /// A message that a client has sent over a WebSocket when it was recorded, and did not now.
+#[non_exhaustive]
 pub struct Unsent<'a> {
     /// The cassette.
     pub cassette: &'a str,

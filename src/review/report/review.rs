@@ -9,6 +9,7 @@ use crate::review::change::{Change, ContractPair, Group, Verdict};
 
 /// A finding that somebody decides about.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Review<'a> {
     /// Which of them it is, counted from 1.
     pub number: usize,
@@ -24,6 +25,7 @@ pub struct Review<'a> {
 
 /// A change that somebody decides about.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct ReviewChange<'a> {
     /// Which of them it is, counted from 1.
     pub number: usize,

@@ -10,6 +10,7 @@ use crate::text::json::Text;
 
 /// What there is to tell about a cassette, before it is decided how.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Summary {
     /// One for each interaction, in order.
     pub rows: Vec<Row>,
@@ -53,6 +54,7 @@ pub struct Answer {
 
 /// A message, or the deltas of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Line {
     /// Its type.
     pub tag: Tag,

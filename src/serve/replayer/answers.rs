@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, SET_COOKIE};
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use hyper::ext::ReasonPhrase;
 
@@ -25,7 +25,7 @@ use crate::identity::{Echo, MadeUp, Renamed, Scope};
 use crate::redact::{Unveiled, Veiled};
 use crate::serve::server::{
     ADDRESSES, Answer, AnswerBody, Early, Place, Rewriter, announced, full, may_hold,
-    may_hold_origins, names, no_answer,
+    may_hold_origins, media_of, names, no_answer,
 };
 
 /// Recorded answers, made ready to be sent any number of times.
@@ -431,10 +431,6 @@ impl Special {
 /// Whether a body is a stream in Amazon's framing, in which nothing can be exchanged as it is.
 fn is_of_amazon(headers: &HeaderMap) -> bool {
     media_of(headers) == Media::Amazon
-}
-
-fn media_of(headers: &HeaderMap) -> Media {
-    Media::of(headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()))
 }
 
 /// How long a client is waited for that left so many milliseconds after its request when it was recorded. One

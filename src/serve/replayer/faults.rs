@@ -43,6 +43,7 @@ struct Count {
 
 /// A request that got a fault, and how often the client tried it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Call {
     /// `GET`, `POST`, …
     pub method: String,

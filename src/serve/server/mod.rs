@@ -29,7 +29,7 @@ pub use early::Early;
 pub use listen::{FieldNames, Handler, Refusal, Server};
 pub use origin::{
     ADDRESSES, READ_WHOLE, Rewriter, announced, is_asked_for_first, may_hold, may_hold_origins,
-    may_name_us,
+    may_name_us, media_of,
 };
 pub use place::Place;
 pub use proxy::Proxy;

@@ -213,10 +213,12 @@ impl From<Begins> for Found<'_> {
 /// Letters are equal, small or capital.
 fn begins(text: &[u8], with: &[u8]) -> Begins {
     let length = text.len().min(with.len());
-    match text[..length].eq_ignore_ascii_case(&with[..length]) {
-        true if length == with.len() => Begins::With,
-        true => Begins::Perhaps,
-        false => Begins::Otherwise,
+    if !text[..length].eq_ignore_ascii_case(&with[..length]) {
+        Begins::Otherwise
+    } else if length == with.len() {
+        Begins::With
+    } else {
+        Begins::Perhaps
     }
 }
 
@@ -331,7 +333,7 @@ pub const READ_WHOLE: u64 = 1024 * 1024;
 /// Whether the body of an answer is text in which an address of the server may stand that a client follows,
 /// without its coding: JSON, alone or in a stream, or a document with links.
 pub fn may_hold_origins(headers: &HeaderMap) -> bool {
-    media(headers).holds_json() || is_document(headers)
+    media_of(headers).holds_json() || is_document(headers)
 }
 
 /// Whether a body is HTML or XML.
@@ -348,7 +350,7 @@ fn is_document(headers: &HeaderMap) -> bool {
 /// neither compressed nor announced to be large, and not asked for first, for its length is known before it is.
 /// Record and replay must agree on it.
 pub fn may_name_us(headers: &HeaderMap) -> bool {
-    let media = media(headers);
+    let media = media_of(headers);
     let is_unnamed = !headers.contains_key(CONTENT_TYPE);
     (is_unnamed || media.holds_json() || matches!(media, Media::Text | Media::Form))
         && !headers.contains_key(CONTENT_ENCODING)
@@ -366,7 +368,8 @@ pub fn announced(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-fn media(headers: &HeaderMap) -> Media {
+/// The media type that a header announces.
+pub fn media_of(headers: &HeaderMap) -> Media {
     Media::of(headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()))
 }
 

@@ -113,9 +113,10 @@ impl AsyncWrite for Resettable {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         // A client that was told of the end would see it before the reset.
-        match self.link.resets() {
-            true => Poll::Ready(Ok(())),
-            false => Pin::new(&mut self.stream).poll_shutdown(context),
+        if self.link.resets() {
+            Poll::Ready(Ok(()))
+        } else {
+            Pin::new(&mut self.stream).poll_shutdown(context)
         }
     }
 }

@@ -75,9 +75,10 @@ impl<'j> Reader<'j> {
     /// Reads on from there: what comes behind the first interaction too, if others were read before.
     fn open(&mut self, all: &Range<u64>) -> io::Result<()> {
         let mut writer = self.journal.writer();
-        let end = match self.window.is_empty() {
-            true => all.end,
-            false => all.end.max((all.start + WINDOW).min(writer.length)),
+        let end = if self.window.is_empty() {
+            all.end
+        } else {
+            all.end.max((all.start + WINDOW).min(writer.length))
         };
         self.start = all.start;
         self.window.clear();

@@ -17,6 +17,7 @@ use crate::cassette::{
 
 /// What a killed recorder had written.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Recovered {
     /// All requests that were complete, with what had come of them; marked as interrupted.
     pub cassette: Cassette,
@@ -106,12 +107,11 @@ pub(super) fn is_begun(journal: impl BufRead) -> bool {
     // A file of somebody else's may have no line.
     let _ = journal.take(LONGEST_LINE).read_until(b'\n', &mut first);
     let journal = first.as_slice();
-    match journal.contains(&b'\n') {
-        true => matches!(Entries::of(journal).next(), Some((Entry::Begin { .. }, _))),
-        false => {
-            let length = journal.len().min(BEGINNING.len());
-            journal[..length] == BEGINNING[..length]
-        }
+    if journal.contains(&b'\n') {
+        matches!(Entries::of(journal).next(), Some((Entry::Begin { .. }, _)))
+    } else {
+        let length = journal.len().min(BEGINNING.len());
+        journal[..length] == BEGINNING[..length]
     }
 }
 

@@ -25,10 +25,20 @@ pub(crate) fn steps(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> {
     pointer.split('/').skip(1).map(unescaped)
 }
 
+/// Whether a step is the number of an element, or may be.
+pub(crate) fn is_index(step: &str) -> bool {
+    !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a name may stand in a path without quotes: letters, digits and `_`, no digit first.
+pub(crate) fn is_name(name: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    name.bytes().all(is_letter) && name.bytes().next().is_some_and(|first| !first.is_ascii_digit())
+}
+
 /// The name of the field that a value belongs to: that of an array, for its items.
 pub(crate) fn field(pointer: &str) -> Cow<'_, str> {
-    let is_item = |step: &&str| !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit());
-    pointer.rsplit('/').find(|step| !is_item(step)).map_or(Cow::Borrowed(""), unescaped)
+    pointer.rsplit('/').find(|step| !is_index(step)).map_or(Cow::Borrowed(""), unescaped)
 }
 
 impl<'a> Text<'a> {

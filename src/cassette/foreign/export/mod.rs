@@ -26,6 +26,7 @@ pub enum To {
 
 /// Cassettes in the format of another tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Exported {
     /// The file.
     pub text: String,

@@ -80,10 +80,7 @@ fn body_pattern(request: &Request, lost: &mut Lost) -> Option<Value> {
     };
     if let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(plain) {
         // As a value, numbers might change.
-        let pattern = match plain.contains(PLACEHOLDER) {
-            true => any_secret(value),
-            false => json!(plain),
-        };
+        let pattern = if plain.contains(PLACEHOLDER) { any_secret(value) } else { json!(plain) };
         return Some(json!({"equalToJson": pattern}));
     }
     let is_multipart = Media::of_headers(&request.headers) == Media::Multipart;
