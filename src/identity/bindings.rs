@@ -28,14 +28,20 @@ impl Bindings {
     /// Values that are new each time, such as the ids of JSON-RPC requests, agree with anything.
     pub fn unify<'a>(&self, pairs: impl Iterator<Item = (&'a Hole, &'a Hole)>) -> bool {
         let mut fresh = Fresh::default();
-        for (recorded, live) in pairs {
+        let mut pairs = pairs.peekable();
+        while let Some((recorded, live)) = pairs.next() {
+            let is_lasting = recorded.scope.is_lasting();
             let agrees = match recorded.scope {
                 Scope::Called => self.may_call(recorded, live),
-                scope if scope.is_lasting() => self.agrees(recorded, live, &mut fresh),
-                _ => true,
+                _ => !is_lasting || self.agrees(recorded, live, &fresh),
             };
             if !agrees {
                 return false;
+            }
+            // Most requests have one name, and nothing to compare it with.
+            if is_lasting && pairs.peek().is_some() {
+                fresh.live.insert((recorded.scope, &recorded.identifier), &live.identifier);
+                fresh.recorded.insert((recorded.scope, &live.identifier), &recorded.identifier);
             }
         }
         true
@@ -119,18 +125,14 @@ impl Bindings {
     }
 
     /// Whether a pair agrees with what is bound, and with the pairs before it in the same request.
-    fn agrees<'a>(&self, recorded: &'a Hole, live: &'a Hole, fresh: &mut Fresh<'a>) -> bool {
+    fn agrees(&self, recorded: &Hole, live: &Hole, fresh: &Fresh<'_>) -> bool {
         let scope = recorded.scope;
         let known = self.live(scope, &recorded.identifier).map(|known| known.identifier.as_str());
         let known = known.or_else(|| fresh.live.get(&(scope, &*recorded.identifier)).copied());
         let taken = self.stands_for(scope, &live.identifier);
         let taken = taken.or_else(|| fresh.recorded.get(&(scope, &*live.identifier)).copied());
         match (known, taken) {
-            (None, None) => {
-                fresh.live.insert((scope, &recorded.identifier), &live.identifier);
-                fresh.recorded.insert((scope, &live.identifier), &recorded.identifier);
-                true
-            }
+            (None, None) => true,
             (Some(known), Some(taken)) => known == live.identifier && taken == recorded.identifier,
             _ => false,
         }

@@ -387,13 +387,11 @@ impl Template {
         let Some(recorded) = self.holes.get(hole) else { return start == text.len() };
         let is_last = hole + 1 == self.holes.len();
         let next = &self.literals[hole + 1];
-        let ends: Box<dyn Iterator<Item = usize>> = if is_last {
-            let end = text.len().checked_sub(next.len());
-            Box::new(end.filter(|end| *end >= start && text.ends_with(next.as_str())).into_iter())
-        } else {
-            Box::new(text[start..].match_indices(next.as_str()).map(move |(end, _)| start + end))
-        };
-        for end in ends.filter(|end| *end > start || self.is_whole()) {
+        let last = text.len().checked_sub(next.len()).filter(|end| is_last && *end >= start);
+        let last = last.filter(|_| text.ends_with(next.as_str()));
+        let others = (!is_last).then(|| text[start..].match_indices(next.as_str()));
+        let others = others.into_iter().flatten().map(|(end, _)| start + end);
+        for end in last.into_iter().chain(others).filter(|end| *end > start || self.is_whole()) {
             if !self.may_be(recorded, &text[start..end]) {
                 break;
             }

@@ -1,5 +1,6 @@
 //! What a session has played, and what comes next.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::credentials::Keys;
@@ -23,6 +24,8 @@ pub struct Playlist {
     is_same_client: bool,
     /// How far each list of candidates has come.
     progress: HashMap<u64, Progress, foldhash::fast::FixedState>,
+    /// The interaction that was last found to answer the request, and what stands in its open places there.
+    filled: RefCell<Option<(usize, Vec<Hole>)>>,
 }
 
 /// How far a list of candidates has come.
@@ -66,6 +69,7 @@ impl Playlist {
     ///
     /// [`Repeats`] other than the default give each answer once.
     pub fn take(&mut self, index: &Index, asked: &Asked<'_>) -> Option<usize> {
+        self.filled.take();
         let (all, number) = self.next(index, asked)?;
         self.play(index, number, asked);
         if all.len() > 1 {
@@ -81,6 +85,7 @@ impl Playlist {
 
     /// The first interaction that answers a request and was not played yet.
     pub fn take_next(&mut self, index: &Index, asked: &Asked<'_>) -> Option<usize> {
+        self.filled.take();
         let mut all = index.candidates(asked).flat_map(Candidates::iter);
         let number =
             all.find(|number| !self.played[*number] && self.fits(index, *number, asked))?;
@@ -269,8 +274,9 @@ impl Playlist {
     fn play(&mut self, index: &Index, number: usize, asked: &Asked<'_>) {
         self.mark_played(index, number);
         self.keys.bind(index.credentials(), number, &asked.found);
-        let live = index.fill(number, asked).unwrap_or_default();
-        for (recorded, live) in index.entry(number).holes.iter().zip(&live) {
+        let filled = self.filled.take().filter(|(of, _)| *of == number);
+        let live = filled.map(|(_, live)| live).or_else(|| index.fill(number, asked));
+        for (recorded, live) in index.entry(number).holes.iter().zip(live.iter().flatten()) {
             self.bindings.bind(recorded, live);
         }
         for (recorded, live) in index.marks(number, asked) {
@@ -360,13 +366,15 @@ impl Playlist {
     }
 
     pub(super) fn fits(&self, index: &Index, number: usize, asked: &Asked<'_>) -> bool {
+        if self.is_same_client && !self.keys.agree(index.credentials(), number, &asked.found) {
+            return false;
+        }
         let recorded = &index.entry(number).holes;
-        let live = index.fill(number, asked);
-        let is_meant =
-            !self.is_same_client || self.keys.agree(index.credentials(), number, &asked.found);
-        is_meant
-            && live.is_some_and(|live| {
-                recorded.is_empty() || self.bindings.unify(recorded.iter().zip(&live))
-            })
+        let Some(live) = index.fill(number, asked) else { return false };
+        let fits = recorded.is_empty() || self.bindings.unify(recorded.iter().zip(&live));
+        if fits {
+            self.filled.replace(Some((number, live)));
+        }
+        fits
     }
 }
