@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use retape::cassette::{
-    Body, Cassette, Chunk, End, Headers, Interaction, Outcome, Recorded, Request, Response,
+    Body, Cassette, Chunk, Headers, Interaction, Outcome, Recorded, Request, Response,
 };
 
 /// The body of a request for a stream.
@@ -161,16 +161,5 @@ fn request(method: &str, path: String, body: String) -> Request {
 
 fn response(headers: Headers, body: Body) -> Response {
     let (reason, trailers) = (None, Headers::new());
-    Response {
-        ms: 1,
-        status: 200,
-        reason,
-        headers,
-        body,
-        interim: Vec::new(),
-        trailers,
-        frames: Vec::new(),
-        left: None,
-        end: End::Complete,
-    }
+    Response { ms: 1, reason, headers, body, trailers, ..Response::of(200) }
 }

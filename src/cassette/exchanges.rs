@@ -9,7 +9,6 @@ use super::{
     Body, Cassette, Chunk, Frame, Headers, Id, Ids, Interaction, Outcome, Peer, Progress, Request,
     Response,
 };
-use crate::cassette::End;
 
 /// A cassette in which each message of a client over a WebSocket is a request of its own, and what the
 /// server said until the next one its answer: so whatever knows requests and answers knows frames.
@@ -461,15 +460,9 @@ fn answered(request: Request, ms: u64) -> Interaction {
         request,
         outcome: Outcome::Response(Response {
             ms,
-            status: 101,
-            reason: None,
             headers,
             body: Body::Stream(Vec::new()),
-            interim: Vec::new(),
-            trailers: Headers::new(),
-            frames: Vec::new(),
-            left: None,
-            end: End::Complete,
+            ..Response::of(101)
         }),
     }
 }

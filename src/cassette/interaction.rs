@@ -191,6 +191,15 @@ impl Request {
 const LATE: u64 = 50;
 
 impl Response {
+    /// An answer of that status in which nothing else is said, and which came at once.
+    pub fn of(status: u16) -> Self {
+        let (headers, trailers) = (Headers::new(), Headers::new());
+        let (body, end) = (Body::default(), End::Complete);
+        let (interim, frames) = (Vec::new(), Vec::new());
+        let (ms, reason, left) = (0, None, None);
+        Self { ms, interim, status, reason, headers, body, trailers, frames, left, end }
+    }
+
     /// Notes when the client left, if more of the body came later.
     pub(crate) fn note_left(&mut self, left: Option<u64>) {
         let last = self.body.chunks().iter().rfind(|chunk| !chunk.bytes.is_empty());
@@ -267,18 +276,7 @@ mod tests {
         let chunk =
             |ms, text: &'static str| Chunk { ms, bytes: Bytes::from_static(text.as_bytes()) };
         let chunks = vec![chunk(10, "one"), chunk(100, "two"), chunk(900, "")];
-        let mut response = Response {
-            ms: 1,
-            status: 200,
-            reason: None,
-            headers: Headers::new(),
-            body: Body::Stream(chunks),
-            interim: Vec::new(),
-            trailers: Headers::new(),
-            frames: Vec::new(),
-            left: None,
-            end: End::Complete,
-        };
+        let mut response = Response { ms: 1, body: Body::Stream(chunks), ..Response::of(200) };
         for (left, noted) in [(20, Some(20)), (50, Some(50)), (60, None), (u64::MAX, None)] {
             response.note_left(Some(left));
             assert_eq!(response.left, noted, "left after {left} ms");

@@ -6,9 +6,7 @@ use clap::Args;
 
 use super::arguments::{absolute, place};
 use super::{Exit, tell};
-use crate::cassette::{
-    Body, Cassette, End, Headers, Interaction, Name, Outcome, Request, Response,
-};
+use crate::cassette::{Body, Cassette, Headers, Interaction, Name, Outcome, Request, Response};
 use crate::error::{Error, Kind, Result};
 use crate::redact::Redactor;
 use crate::store::{self, from_here};
@@ -56,16 +54,9 @@ fn stub() -> Cassette {
         body: r#"{"asked":true}"#.into(),
     };
     let response = Response {
-        ms: 0,
-        status: 200,
-        reason: None,
         headers: json(),
         body: Body::Whole(r#"{"answered":true}"#.into()),
-        interim: Vec::new(),
-        trailers: Headers::new(),
-        frames: Vec::new(),
-        left: None,
-        end: End::Complete,
+        ..Response::of(200)
     };
     let outcome = Outcome::Response(response);
     let interactions = vec![Interaction { after: Vec::new(), request, outcome }];

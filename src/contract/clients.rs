@@ -203,7 +203,7 @@ fn is_compound(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cassette::{Body, End, Headers};
+    use crate::cassette::{Body, Headers};
 
     #[test]
     fn compound_words_are_made_up_and_plain_ones_are_not() {
@@ -234,16 +234,8 @@ mod tests {
             body: format!(r#"{{"text":"{text}"}}"#).into(),
         };
         let response = Response {
-            reason: None,
-            status: 200,
-            headers: Headers::new(),
             body: Body::Whole(r#"{"name":"get_secret","type":"tool_use"}"#.into()),
-            interim: Vec::new(),
-            trailers: Headers::new(),
-            frames: Vec::new(),
-            left: None,
-            ms: 0,
-            end: End::Complete,
+            ..Response::of(200)
         };
         let mut clients = Clients::default();
 

@@ -7,9 +7,7 @@
 use bytes::Bytes;
 
 use super::{Framing, Messages, Protocols};
-use crate::cassette::{
-    Cassette, Content, End, Frame, Headers, Interaction, Outcome, Request, Response,
-};
+use crate::cassette::{Cassette, Content, Frame, Interaction, Outcome, Request, Response};
 use crate::text::json::{Layout, Text};
 use crate::text::rpc::{self, Envelope};
 
@@ -139,16 +137,9 @@ fn interaction(frames: Vec<Frame>) -> Interaction {
         after: Vec::new(),
         request: Request::of_lines(),
         outcome: Outcome::Response(Response {
-            ms: 0,
-            status: 101,
-            reason: None,
-            headers: Headers::new(),
             body: Default::default(),
-            interim: Vec::new(),
-            trailers: Headers::new(),
             frames,
-            left: None,
-            end: End::Complete,
+            ..Response::of(101)
         }),
     }
 }

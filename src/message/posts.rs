@@ -190,16 +190,5 @@ fn response(status: u16, is_stream: bool) -> Response {
         headers.set("content-type", "text/event-stream".to_owned());
     }
     let body = if is_stream { Body::Stream(Vec::new()) } else { Body::default() };
-    Response {
-        ms: 0,
-        status,
-        reason: None,
-        headers,
-        body,
-        interim: Vec::new(),
-        trailers: Headers::new(),
-        frames: Vec::new(),
-        left: None,
-        end: End::Complete,
-    }
+    Response { headers, body, ..Response::of(status) }
 }

@@ -7,7 +7,7 @@ use super::searcher::Searcher;
 use super::{Redactor, Secrets, body, deltas, header, look, unicode, url};
 use crate::cassette::splice::{Edit, in_order, splice};
 use crate::cassette::{
-    Body, Cassette, End, Frame, Headers, Interaction, Interactions, Media, Outcome, Peer, Recorded,
+    Body, Cassette, Frame, Headers, Interaction, Interactions, Media, Outcome, Peer, Recorded,
     Request, Response, coding, large,
 };
 
@@ -148,18 +148,7 @@ pub(super) fn body(
     let plain = coding::decode_listed(&codings, &body).unwrap_or(body);
     let mut headers = headers.clone();
     headers.remove("content-encoding");
-    let mut answer = Response {
-        ms: 0,
-        status: 200,
-        reason: None,
-        headers,
-        body: Body::Whole(plain.into()),
-        interim: Vec::new(),
-        trailers: Headers::new(),
-        frames: Vec::new(),
-        left: None,
-        end: End::Complete,
-    };
+    let mut answer = Response { headers, body: Body::Whole(plain.into()), ..Response::of(200) };
     response(redactor, &mut answer, secrets);
     looks_in_response(redactor, &mut answer, secrets);
     known_in_response(redactor, &secrets.searcher(), &mut answer);

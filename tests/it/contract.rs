@@ -19,18 +19,7 @@ fn interaction(asked: &str, run: usize, events: &[&str]) -> Interaction {
     let id = format!(r#""run_id":"run-00{run}","type""#);
     let data = events.iter().map(|data| format!("data: {}\n\n", data.replace(r#""type""#, &id)));
     let body = Body::Whole(data.collect::<String>().into());
-    let response = Response {
-        frames: Vec::new(),
-        left: None,
-        ms: 0,
-        status: 200,
-        reason: None,
-        headers,
-        body,
-        interim: Vec::new(),
-        trailers: Headers::default(),
-        end: End::Complete,
-    };
+    let response = Response { headers, body, ..Response::of(200) };
     let request = Request {
         method: "POST".to_owned(),
         path: "/chat".to_owned(),

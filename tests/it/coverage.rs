@@ -1,7 +1,7 @@
 //! How much of a server was recorded.
 
 use bytes::Bytes;
-use retape::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
+use retape::cassette::{Body, Headers, Interaction, Outcome, Request, Response};
 use retape::contract::openapi::Document;
 use retape::review::coverage::{Coverage, Exercised};
 use retape::review::report::{Colour, coverage};
@@ -15,16 +15,9 @@ fn interaction(line: &str) -> Interaction {
     let mut headers = Headers::default();
     rest.iter().for_each(|media| headers.append("content-type", (*media).to_owned()));
     let response = Response {
-        ms: 0,
-        status: status.parse().unwrap(),
-        reason: None,
         headers,
         body: Body::Whole(Bytes::from_static(br#"{"type":"answer"}"#)),
-        interim: Vec::new(),
-        trailers: Headers::default(),
-        frames: Vec::new(),
-        left: None,
-        end: End::Complete,
+        ..Response::of(status.parse().unwrap())
     };
     let request = Request {
         method: (*method).to_owned(),

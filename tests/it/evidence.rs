@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use insta::assert_snapshot;
-use retape::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
+use retape::cassette::{Body, Headers, Interaction, Outcome, Request, Response};
 use retape::contract::{Evidence, Traffic};
 use retape::message::Protocols;
 use retape::review::report::{Colour, evidence, evidence_to_json};
@@ -13,16 +13,9 @@ fn streamed(path: &str, lines: &[&str]) -> Interaction {
     let mut headers = Headers::default();
     headers.append("content-type", "application/x-ndjson");
     let response = Response {
-        frames: Vec::new(),
-        left: None,
-        ms: 0,
-        status: 200,
-        reason: None,
         headers,
         body: Body::Whole(format!("{}\n", lines.join("\n")).into()),
-        interim: Vec::new(),
-        trailers: Headers::default(),
-        end: End::Complete,
+        ..Response::of(200)
     };
     let request = Request {
         method: "POST".to_owned(),

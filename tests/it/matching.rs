@@ -9,16 +9,10 @@ use retape::config::{Repeats, Rules};
 /// A request and what it was answered with.
 fn turn(request: Request, answer: &str) -> Interaction {
     let response = Response {
-        frames: Vec::new(),
-        left: None,
-        ms: 0,
-        status: 200,
-        reason: None,
         headers: Headers::from_iter([("content-type", "application/json")]),
         body: Body::Whole(answer.to_owned().into()),
-        interim: Vec::new(),
-        trailers: Headers::new(),
         end: retape::cassette::End::Complete,
+        ..Response::of(200)
     };
     Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) }
 }

@@ -17,8 +17,6 @@ fn asked(method: &str, path: &str, body: &'static str) -> Request {
 fn answered(status: u16, body: &'static str) -> Response {
     Response {
         ms: 1,
-        status,
-        reason: None,
         headers: [
             ("content-type", "application/json"),
             ("set-cookie", "a=1"),
@@ -27,11 +25,7 @@ fn answered(status: u16, body: &'static str) -> Response {
         .into_iter()
         .collect(),
         body: Body::Whole(body.into()),
-        interim: Vec::new(),
-        trailers: Headers::new(),
-        frames: Vec::new(),
-        left: None,
-        end: End::Complete,
+        ..Response::of(status)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use retape::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
+use retape::cassette::{Body, Headers, Interaction, Outcome, Request, Response};
 use retape::review::change::{Known, Report, compare};
 use retape::review::report::{Colour, Face, changes};
 use retape::{Cassette, Name};
@@ -24,15 +24,9 @@ fn interaction(path: &str, said: &[&str]) -> Interaction {
     });
     let response = Response {
         ms: 5,
-        status: 200,
-        reason: None,
         headers,
         body: Body::Whole(data.collect::<String>().into()),
-        interim: Vec::new(),
-        trailers: Headers::default(),
-        frames: Vec::new(),
-        left: None,
-        end: End::Complete,
+        ..Response::of(200)
     };
     let request = Request {
         method: "POST".to_owned(),

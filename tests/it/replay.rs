@@ -4,9 +4,7 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use bytes::Bytes;
-use retape::cassette::{
-    Body, Cassette, Chunk, End, Headers, Interaction, Outcome, Request, Response,
-};
+use retape::cassette::{Body, Cassette, Chunk, Headers, Interaction, Outcome, Request, Response};
 use retape::redact::Redactor;
 use retape::{Mode, Name, Pace, store};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -36,16 +34,10 @@ fn recorded(path: &str, fields: &[(&str, &str)], body: Body) -> Interaction {
             body: Bytes::new(),
         },
         outcome: Outcome::Response(Response {
-            frames: Vec::new(),
-            left: None,
             ms: 1000,
-            status: 200,
-            reason: None,
             headers: headers(fields),
             body,
-            interim: Vec::new(),
-            trailers: Headers::new(),
-            end: End::Complete,
+            ..Response::of(200)
         }),
     }
 }

@@ -38,16 +38,10 @@ fn ask(method: &str, path: &str, body: &str, outcome: Outcome) -> Interaction {
 /// An answer that came after 40 ms.
 fn answer(status: u16, media: &'static str, body: Body) -> Response {
     Response {
-        frames: Vec::new(),
-        left: None,
         ms: 40,
-        status,
-        reason: None,
         headers: Headers::from_iter([("content-type", media)]),
         body,
-        interim: Vec::new(),
-        trailers: Headers::new(),
-        end: End::Complete,
+        ..Response::of(status)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use insta::assert_snapshot;
-use retape::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
+use retape::cassette::{Body, Headers, Interaction, Outcome, Request, Response};
 use retape::config::Config;
 use retape::contract::{Contract, Finding, Traffic, check};
 use retape::message::Protocols;
@@ -30,16 +30,9 @@ fn interaction(events: &[String]) -> Interaction {
     headers.append("content-type", "text/event-stream");
     let data = events.iter().map(|data| format!("data: {data}\n\n"));
     let response = Response {
-        frames: Vec::new(),
-        left: None,
-        ms: 0,
-        status: 200,
-        reason: None,
         headers,
         body: Body::Whole(data.collect::<String>().into()),
-        interim: Vec::new(),
-        trailers: Headers::default(),
-        end: End::Complete,
+        ..Response::of(200)
     };
     let request = Request {
         method: "POST".to_owned(),

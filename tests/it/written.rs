@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use proptest::prelude::*;
-use retape::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
+use retape::cassette::{Body, Headers, Interaction, Outcome, Request, Response};
 use retape::contract::{Contract, Finding, Traffic, check};
 use retape::message::Protocols;
 use retape::{Cassette, Name};
@@ -90,18 +90,7 @@ fn interaction(random: &mut Random, tag: &str, names: &[&str], is_stream: bool) 
     };
     let mut headers = Headers::default();
     headers.append("content-type", media);
-    let response = Response {
-        frames: Vec::new(),
-        left: None,
-        ms: 0,
-        status: 200,
-        reason: None,
-        headers,
-        body: Body::Whole(body.into()),
-        interim: Vec::new(),
-        trailers: Headers::default(),
-        end: End::Complete,
-    };
+    let response = Response { headers, body: Body::Whole(body.into()), ..Response::of(200) };
     // What is asked may decide about the order: a word in a field, or in a list of them.
     let asked = match random.below(3) {
         0 => json!([{ names[0]: names[random.below(names.len())] }]),

@@ -244,15 +244,10 @@ impl Talk {
         };
         let response = Response {
             ms: 20,
-            status,
-            reason: None,
             headers,
             body,
-            interim: Vec::new(),
-            trailers: Headers::new(),
-            frames: Vec::new(),
-            left: None,
             end: retape::cassette::End::Complete,
+            ..Response::of(status)
         };
         let outcome = Outcome::Response(response);
         self.session.cassette.interactions.push(Interaction {

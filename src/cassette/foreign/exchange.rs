@@ -6,7 +6,7 @@ use http::StatusCode;
 use super::{Corrected, refused, url};
 use crate::cassette::coding::{Coding, decode_whole};
 use crate::cassette::{
-    Body, Chunk, End, Frame, HOP_BY_HOP, Headers, Interaction, Media, Outcome, Request, Response,
+    Body, Chunk, Frame, HOP_BY_HOP, Headers, Interaction, Media, Outcome, Request, Response,
 };
 use crate::error::Result;
 use crate::text::{amazon, sse};
@@ -62,16 +62,11 @@ impl Exchange {
             body: self.asked.body,
         };
         let response = Response {
-            ms: 0,
-            status: status.as_u16(),
             reason,
             headers,
             body,
-            interim: Vec::new(),
-            trailers: Headers::new(),
             frames: self.frames,
-            left: None,
-            end: End::Complete,
+            ..Response::of(status.as_u16())
         };
         Ok(Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) })
     }

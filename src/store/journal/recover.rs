@@ -11,8 +11,8 @@ use bytes::Bytes;
 use super::format::{BEGINNING, Entries, Entry};
 use crate::cassette::large::Naming;
 use crate::cassette::{
-    Body, Cassette, Chunk, End, Headers, Interaction, Interim, Large, Larges, Outcome, Peer,
-    Recorded, Request, Response,
+    Body, Cassette, Chunk, End, Interaction, Interim, Large, Larges, Outcome, Peer, Recorded,
+    Request, Response,
 };
 
 /// What a killed recorder had written.
@@ -140,15 +140,11 @@ fn put(partials: &mut BTreeMap<usize, Partial>, (entry, behind): (Entry<'static>
         Entry::Head { n, ms, status, reason, headers } => with(partials, n, |partial| {
             partial.interaction.outcome = Outcome::Response(Response {
                 ms,
-                status,
                 reason: reason.map(Cow::into_owned),
                 headers: headers.into_owned(),
-                body: Body::default(),
                 interim: std::mem::take(&mut partial.interim),
-                trailers: Headers::new(),
-                frames: Vec::new(),
-                left: None,
                 end: End::Interrupted,
+                ..Response::of(status)
             });
         }),
         Entry::Chunk { n, ms, bytes } => with(partials, n, |partial| {
@@ -224,6 +220,7 @@ fn sum_up(recorded: Recorded, partials: BTreeMap<usize, Partial>, path: &Path) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cassette::Headers;
 
     /// A journal of one interaction with pieces that stand behind their lines.
     fn journal() -> Vec<u8> {

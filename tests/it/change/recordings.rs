@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use retape::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
+use retape::cassette::{Body, Headers, Interaction, Outcome, Request, Response};
 use retape::contract::{self, Contract, Traffic};
 use retape::message::Protocols;
 use retape::review::change::{self, Exchange, Known, Report, Rule, State, Verdict, compare};
@@ -22,16 +22,9 @@ fn exchange(path: &str, asked: &str, status: u16, said: &[&str]) -> Interaction 
         false => said.concat(),
     };
     let response = Response {
-        frames: Vec::new(),
-        left: None,
-        ms: 0,
-        status,
-        reason: None,
         headers: Headers::from_iter([("content-type", media)]),
         body: Body::Whole(body.into()),
-        interim: Vec::new(),
-        trailers: Headers::default(),
-        end: End::Complete,
+        ..Response::of(status)
     };
     let request = Request {
         method: "POST".to_owned(),

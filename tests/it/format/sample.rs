@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use retape::cassette::format::{File, decode, encode};
 use retape::cassette::{
-    Body, Cassette, Chunk, End, Headers, Interaction, Outcome, Recorded, Request, Response,
+    Body, Cassette, Chunk, Headers, Interaction, Outcome, Recorded, Request, Response,
 };
 use retape::config::Rules;
 
@@ -22,18 +22,7 @@ pub(super) fn request() -> Request {
 }
 
 pub(super) fn response() -> Response {
-    Response {
-        ms: 0,
-        status: 200,
-        reason: None,
-        headers: Headers::new(),
-        body: Body::default(),
-        interim: Vec::new(),
-        trailers: Headers::new(),
-        frames: Vec::new(),
-        left: None,
-        end: End::Complete,
-    }
+    Response { ..Response::of(200) }
 }
 
 pub(super) fn interaction(request: Request, response: Response) -> Interaction {

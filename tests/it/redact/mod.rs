@@ -11,7 +11,7 @@ mod requests;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use retape::Cassette;
-use retape::cassette::{Body, Chunk, End, Headers, Interaction, Outcome, Request, Response};
+use retape::cassette::{Body, Chunk, Interaction, Outcome, Request, Response};
 use retape::redact::Redactor;
 
 /// A secret that exists at run time only.
@@ -31,15 +31,9 @@ fn request(path: &str, headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> Re
 fn response(headers: &[(&str, &str)], body: Body) -> Response {
     Response {
         ms: 1,
-        status: 200,
-        reason: None,
         headers: headers.iter().map(|(name, value)| (*name, value.to_string())).collect(),
         body,
-        interim: Vec::new(),
-        trailers: Headers::new(),
-        frames: Vec::new(),
-        left: None,
-        end: End::Complete,
+        ..Response::of(200)
     }
 }
 

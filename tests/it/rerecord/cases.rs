@@ -43,18 +43,7 @@ fn exchange(asked: &str, (headers, body): (Headers, Body)) -> Interaction {
         headers: [("content-type", "application/json")].into_iter().collect(),
         body: sent.into(),
     };
-    let response = Response {
-        frames: Vec::new(),
-        left: None,
-        ms: 1,
-        status: 200,
-        reason: None,
-        headers,
-        body,
-        interim: Vec::new(),
-        trailers: Headers::new(),
-        end: End::Complete,
-    };
+    let response = Response { ms: 1, headers, body, ..Response::of(200) };
     Interaction { after: vec![], request, outcome: Outcome::Response(response) }
 }
 
