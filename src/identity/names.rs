@@ -80,6 +80,11 @@ impl Names {
         self.issued.get(value).map(|(interaction, at)| (*interaction, at.as_str()))
     }
 
+    /// Whether the server issued anything.
+    pub(crate) fn has_issued(&self) -> bool {
+        !self.issued.is_empty()
+    }
+
     /// What the answer of each interaction issued: where, and what.
     pub(crate) fn issued_by_interaction(&self) -> HashMap<usize, Vec<(&str, &str)>> {
         let mut issued: HashMap<usize, Vec<(&str, &str)>> = HashMap::new();

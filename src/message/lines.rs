@@ -12,7 +12,7 @@ use crate::text::json::{Layout, Text};
 use crate::text::rpc::{self, Envelope};
 
 /// The field that names a session of MCP over HTTP.
-pub(super) const SESSION: &str = "mcp-session-id";
+pub(crate) const SESSION: &str = "mcp-session-id";
 
 /// With which a client of MCP begins.
 pub(super) const INITIALIZE: &str = "initialize";

@@ -7,6 +7,7 @@ use super::writes::{is_of_another, is_of_one, issued, writes};
 use crate::cassette::{Cassette, Interaction, Request, target};
 use crate::config::Early;
 use crate::identity::{Scope, Words, each_document};
+use crate::message::lines::SESSION;
 use crate::text::json::Text;
 use crate::text::rpc::Envelope;
 
@@ -104,9 +105,6 @@ impl Index {
         texts.iter().any(|text| names.find(text).next().is_some())
     }
 }
-
-/// The header field that names a session of MCP.
-const SESSION: &str = "mcp-session-id";
 
 fn is_of_session(one: &Interaction, other: &Interaction) -> bool {
     let session = |it: &Interaction| it.request.headers.get(SESSION).map(str::to_owned);

@@ -139,6 +139,9 @@ fn paths(request: &Request) -> impl Iterator<Item = u64> + '_ {
 /// What the server issued in a request.
 pub(super) fn issued(request: &Request, names: &Names) -> Vec<String> {
     let mut found = Vec::new();
+    if !names.has_issued() {
+        return found;
+    }
     each_text(request, |text| {
         found.extend(names.issued_in(text).map(|range| text[range].to_owned()));
     });
