@@ -71,7 +71,7 @@ pub struct Response {
     pub trailers: Headers,
     /// What went over the WebSocket, or in lines, in both directions, if the status is 101.
     pub frames: Vec<Frame>,
-    /// Milliseconds from the arrival of the request until the client left, if more of the body came later.
+    /// Milliseconds from the arrival of the request until the client left, if more of the answer came later.
     pub left: Option<u64>,
     /// How it ended.
     pub end: End,
@@ -200,11 +200,11 @@ impl Response {
         Self { ms, interim, status, reason, headers, body, trailers, frames, left, end }
     }
 
-    /// Notes when the client left, if more of the body came later.
+    /// Notes when the client left, if more of the answer came later.
     pub(crate) fn note_left(&mut self, left: Option<u64>) {
         let last = self.body.chunks().iter().rfind(|chunk| !chunk.bytes.is_empty());
-        self.left =
-            left.filter(|left| last.is_some_and(|last| last.ms >= left.saturating_add(LATE)));
+        let last = last.map_or(self.ms, |last| last.ms.max(self.ms));
+        self.left = left.filter(|left| last >= left.saturating_add(LATE));
     }
 
     /// Its fields: those of the head, those before it and those behind the body.
@@ -281,5 +281,12 @@ mod tests {
             response.note_left(Some(left));
             assert_eq!(response.left, noted, "left after {left} ms");
         }
+
+        response.body = Body::default();
+        response.ms = 300;
+
+        response.note_left(Some(100));
+
+        assert_eq!(response.left, Some(100), "left before the head");
     }
 }

@@ -156,6 +156,61 @@ async fn a_server_that_does_not_answer_a_client_that_left_is_waited_for_during_t
     assert_eq!(only(&stage.cassette()).end(), End::ClientClosed);
 }
 
+/// Asks a session, and leaves once the server was asked.
+fn ask_and_leave(session: &retape::Session, asked: &Gate) {
+    let mut wire = Wire::connect(session.address());
+    wire.send(client::request("GET", &session.url(), "", ""));
+    asked.pass();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_came_long_after_the_client_left_waits_until_it_leaves_again() {
+    let (stage, asked) = (Stage::new(), Gate::new());
+    let tell = asked.clone();
+    let upstream = Upstream::start(move |_, wire| {
+        tell.open();
+        // The client leaves meanwhile.
+        std::thread::sleep(Duration::from_millis(200));
+        wire.send(json(200, "{\"late\":true}"));
+        Then::KeepAlive
+    });
+    let session = stage.record(&upstream).await;
+    ask_and_leave(&session, &asked);
+    session.finish().await.unwrap();
+
+    let left = answer(&stage.cassette()).left;
+    assert!(left.is_some_and(|left| left < 150), "left after {left:?} ms");
+
+    let session = stage.replay().await;
+    let mut wire = Wire::connect(session.address());
+    wire.send(client::request("GET", &session.url(), "", ""));
+
+    assert!(wire.is_silent(Duration::from_millis(200)));
+    // A client that stays gets it later.
+    assert_eq!(client::reply(&mut wire, "GET").text(), "{\"late\":true}");
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_fails_once_the_client_has_left_has_not_failed_it() {
+    let (stage, asked, left) = (Stage::new(), Gate::new(), Gate::new());
+    let (tell, wait) = (asked.clone(), left.clone());
+    let upstream = Upstream::start(move |_, wire| {
+        tell.open();
+        wait.pass();
+        // Until retape has seen that its client left.
+        wire.is_silent(Duration::from_millis(100));
+        Then::Reset
+    });
+    let session = stage.record(&upstream).await;
+
+    ask_and_leave(&session, &asked);
+    left.open();
+    session.finish().await.unwrap();
+
+    assert_eq!(only(&stage.cassette()).end(), End::ClientClosed);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_that_never_arrived_whole_is_left_out() {
     let (stage, begun) = (Stage::new(), Gate::new());

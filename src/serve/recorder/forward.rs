@@ -213,8 +213,12 @@ impl Recorder {
         tokio::spawn(async move {
             let outcome = tokio::select! {
                 outcome = recorder.upstream.send(request, patience) => outcome,
-                () = left_for(grace, &mut tell) => Err(Fault::Abandoned),
+                () = left_for(grace, &mut tell, take.as_deref()) => Err(Fault::Abandoned),
             };
+            // What the server does behind its back is not what the client has met.
+            let has_left = |fault: &Fault| tell.is_closed() && *fault != Fault::OutOfFiles;
+            let outcome =
+                outcome.map_err(|fault| if has_left(&fault) { Fault::Abandoned } else { fault });
             if let (Ok(_), Some(take)) = (&outcome, &take) {
                 take.written().await;
             }
@@ -333,8 +337,9 @@ fn recoded(coding: &HeaderValue, bytes: &[u8], outward: Rewriter) -> Option<Byte
 }
 
 /// Waits until nobody has waited for the answer for that long.
-async fn left_for<T>(grace: Duration, tell: &mut oneshot::Sender<T>) {
+async fn left_for<T>(grace: Duration, tell: &mut oneshot::Sender<T>, take: Option<&Take>) {
     tell.closed().await;
+    take.iter().for_each(|take| take.leave());
     tokio::time::sleep(grace).await;
 }
 

@@ -386,10 +386,10 @@ impl Take {
         }
     }
 
-    /// The client has left; what comes now it does not hear.
+    /// The client has left; what comes now it does not hear. Only the first word counts.
     pub(super) fn leave(&self) {
         let ms = self.ms();
-        self.state().left = Some(ms);
+        self.state().left.get_or_insert(ms);
     }
 
     /// The interaction is over. Only the first word counts.

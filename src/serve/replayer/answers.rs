@@ -152,7 +152,10 @@ impl Answers {
             wait_until(wanted.clock.due(*ms)).await;
             wanted.early.iter().for_each(|early| early.say(*status, &wanted.fields(headers)));
         }
-        wait_until(wanted.clock.due(laid.label.ms.into())).await;
+        let head = u64::from(laid.label.ms);
+        let unheard = special.and_then(|special| special.left).filter(|left| *left < head);
+        let stays = unheard.map(|left| Instant::now() + leaving(left));
+        wait_until(wanted.clock.due(head).or(stays)).await;
         let mut hold = wanted.hold.take();
         let is_large = special.is_some_and(|special| special.large.is_some());
         let is_sent_at_once = laid.label.in_one || is_large;
