@@ -167,14 +167,13 @@ impl Track {
         client: OnUpgrade,
         place: Place<'_>,
     ) -> Result<(Answer, Option<Played>), Unanswered> {
-        let (replayer, live) = match self {
+        let (known, live) = match self {
             Self::Forward(live) => (None, Some(&**live)),
-            Self::Replay(replayer) => (Some(replayer), None),
-            Self::Extend(extension) => (Some(&extension.replayer), Some(&extension.live)),
-        };
-        let known = match replayer {
-            Some(replayer) => Some(replayer.open(head, target, place).await),
-            None => None,
+            Self::Replay(replayer) => (Some(replayer.open(head, target, place).await), None),
+            Self::Extend(extension) => {
+                let known = extension.replayer.open_known(head, target, place).await;
+                (known.map(Ok), Some(&extension.live))
+            }
         };
         match (known, live) {
             (Some(Ok(Upgraded::Opened(Opened { answer, socket }))), _) => {

@@ -140,6 +140,27 @@ async fn any_host_is_recorded_and_replayed_with_no_base_address() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn new_episodes_open_a_websocket_at_another_port_live() {
+    let stage = Stage::new();
+    let servers = ["recorded", "live"].map(|said| Sockets::answering(move |_| vec![said.into()]));
+    let mut heard = Vec::new();
+
+    for (mode, server) in [Mode::Record, Mode::NewEpisodes].into_iter().zip(&servers) {
+        let session = proxy(&stage, mode).start().await.unwrap();
+        let authority = server.url().replace("http://", "");
+        let stream = tunnel(&session, &authority, "").await.unwrap().into_std().unwrap();
+        stream.set_nonblocking(false).unwrap();
+        let mut socket = Socket::over(stream, &format!("{}/ws", server.url()), &[]).unwrap();
+        heard.push(socket.ask("hello"));
+        socket.close(1000, "");
+        session.finish().await.unwrap();
+    }
+
+    assert_eq!(heard, ["recorded", "live"]);
+    assert_eq!(stage.cassette().interactions.len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_websocket_goes_through_a_tunnel() {
     let stage = Stage::new();
     let server = Sockets::answering(|text| vec![text.to_uppercase()]);

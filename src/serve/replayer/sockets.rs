@@ -14,7 +14,7 @@ use super::Replayer;
 use super::meanwhile::Hold;
 use super::pace::Clock;
 use super::recorded::Recorded;
-use super::replay::{Run, lock};
+use super::replay::{Chosen, Run, lock};
 use super::script::{Passed, Script};
 use super::socket::{Opened, Socket, breaks_off};
 use super::spoil::Blow;
@@ -130,7 +130,30 @@ impl Replayer {
     ) -> Result<Upgraded, Box<Mismatch>> {
         let clock = self.clock();
         let found = self.found_at(head, target, Bytes::new(), place).await;
-        let (mut chosen, place) = found.map_err(|asked| self.explain(*asked))?;
+        let (chosen, place) = found.map_err(|asked| self.explain(*asked))?;
+        Ok(self.opened(chosen, head, place, clock).await)
+    }
+
+    /// Answers a request for a WebSocket as it was recorded, if it was, at the very server that is asked. Where
+    /// there is a live one, a server at another port is itself.
+    pub async fn open_known(
+        self: &Arc<Self>,
+        head: &Parts,
+        target: &str,
+        place: Place<'_>,
+    ) -> Option<Upgraded> {
+        let clock = self.clock();
+        let chosen = self.found(head, target, Bytes::new(), place).await.ok()?;
+        Some(self.opened(chosen, head, place, clock).await)
+    }
+
+    async fn opened(
+        self: &Arc<Self>,
+        mut chosen: Chosen,
+        head: &Parts,
+        place: Place<'_>,
+        clock: Clock,
+    ) -> Upgraded {
         let number = chosen.number;
         let script = match &chosen.blow {
             Some(blow) if blow.is_instead() => None,
@@ -143,7 +166,7 @@ impl Replayer {
             answer.extensions_mut().insert(breaks);
         }
         let Some(script) = script else {
-            return Ok(Upgraded::Refused(answer));
+            return Upgraded::Refused(answer);
         };
         let headers = answer.headers_mut();
         headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
@@ -162,7 +185,7 @@ impl Replayer {
         let server = self.server(place);
         let addresses = place.inward(server).zip(place.outward(server)).map(<[_; 2]>::from);
         let socket = Socket { replayer: Arc::clone(self), number, compression, addresses, blow };
-        Ok(Upgraded::Opened(Opened { answer, socket }))
+        Upgraded::Opened(Opened { answer, socket })
     }
 
     /// A connection on which a recorded WebSocket is played.
