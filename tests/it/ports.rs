@@ -21,8 +21,11 @@ fn said(by: usize, path: &str) -> String {
 async fn ask(session: &Session, asked: &[(&str, String)]) -> Vec<String> {
     let mut heard = Vec::new();
     for (line, body) in asked {
+        let (line, field) = line.split_once(" as ").unwrap_or((line, "a client"));
         let (method, url) = line.split_once(' ').unwrap();
-        let fields = format!("Host: elsewhere\r\nContent-Length: {}\r\n", body.len());
+        let length = body.len();
+        let fields =
+            format!("Host: elsewhere\r\nContent-Length: {length}\r\nUser-Agent: {field}\r\n");
         let text = format!("{method} {url} HTTP/1.1\r\n{fields}Connection: close\r\n\r\n{body}");
         let mut client = TcpStream::connect(session.address()).await.unwrap();
         client.write_all(text.as_bytes()).await.unwrap();
@@ -98,6 +101,21 @@ async fn servers_on_shifted_ports_that_are_asked_the_same_come_in_order() {
     let asked = |urls: &[String]| urls.iter().map(|url| get(url, "/")).collect::<Vec<_>>();
     let expected: Vec<String> = (0..6).map(|number| said(number, "/")).collect();
     check(&asked(&recorded), &asked(&shifted), &expected).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_servers_that_are_asked_the_same_at_once_other_fields_tell_which_is_meant() {
+    let servers = started(3);
+    let asked = |origin: &str, agent: &str| (format!("GET {origin}/ as {agent}"), "");
+    let recorded: Vec<_> =
+        urls(&servers).iter().zip(["a", "b", "c"]).map(|(url, agent)| asked(url, agent)).collect();
+    let replayed = [
+        asked("http://127.0.0.1:50123", "c"),
+        asked("http://127.0.0.1:50124", "unknown"),
+        asked("http://127.0.0.1:50125", "b"),
+    ];
+
+    check(&recorded, &replayed, &[said(2, "/"), said(0, "/"), said(1, "/")]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -80,6 +80,14 @@ impl Agreement {
     }
 }
 
+/// In how many fields that may tell something two headers agree.
+pub(crate) fn agreeing_fields(recorded: &Headers, asked: &Headers) -> usize {
+    let same = header::fields(asked).filter(|(name, value)| {
+        tells(name) && recorded.get(name).is_some_and(|it| it.as_bytes() == *value)
+    });
+    same.count()
+}
+
 /// The names of the fields in which requests differ that are equal in all that counts.
 fn differing(members: &[(usize, &Request)], rules: &Rules) -> Vec<String> {
     let mut values: HashMap<String, HashMap<u64, usize>> = HashMap::new();

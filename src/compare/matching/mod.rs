@@ -26,6 +26,7 @@ mod verbatim;
 mod why;
 mod writes;
 
+pub(crate) use agreement::agreeing_fields;
 pub use causes::Feeds;
 pub use credentials::{Credentials, without_numbers};
 pub use given::issued_in;

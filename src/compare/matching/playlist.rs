@@ -93,10 +93,10 @@ impl Playlist {
         Some(number)
     }
 
-    /// Whether an interaction answers a request that was not played yet.
-    pub fn answers(&self, index: &Index, asked: &Asked<'_>) -> bool {
+    /// The first interaction that would answer a request and was not played yet.
+    pub fn answering(&self, index: &Index, asked: &Asked<'_>) -> Option<usize> {
         let mut all = index.candidates(asked).flat_map(Candidates::iter);
-        all.any(|number| !self.played[number] && self.fits(index, number, asked))
+        all.find(|number| !self.played[*number] && self.fits(index, *number, asked))
     }
 
     /// Lets two interactions that ask the same be each other: what was played, and what stands for what

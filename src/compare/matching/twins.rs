@@ -169,7 +169,7 @@ impl Playlist {
             for other in free.iter().filter(|it| **it != one && twins.all[**it].set == set) {
                 let recast = twins.exchanged(asked, one, *other);
                 self.exchange_names(index, one, *other);
-                if self.answers(index, &index.read(&recast, &recast.readable())) {
+                if self.answering(index, &index.read(&recast, &recast.readable())).is_some() {
                     self.roles.is_exchanged = true;
                     return Some(recast);
                 }

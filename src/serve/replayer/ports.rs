@@ -12,6 +12,7 @@ use super::Replayer;
 use super::replay::{Chosen, lock};
 use crate::cassette::{Evidence, Request, target};
 use crate::compare::alignment::Moved;
+use crate::compare::matching::agreeing_fields;
 use crate::identity::is_server;
 use crate::serve::server::Place;
 
@@ -131,8 +132,9 @@ impl Replayer {
 
     /// Decides which recorded server a live one stands for by what it is asked, if that tells it.
     ///
-    /// Of several, it is the one that was asked so first. A port that is the same tells something unless
-    /// ports are given out anew: then two are the same by chance.
+    /// Of several, it is the one whose request has most fields of its header in common with this one, also of
+    /// those that do not count, and of these the one that was asked so first. A port that is the same tells
+    /// something unless ports are given out anew: then two are the same by chance.
     fn meet(&self, call: Call<'_>) -> bool {
         let mut ports = lock(&self.ports);
         let Some(servers) = self.may_be(call.origin) else {
@@ -149,9 +151,20 @@ impl Replayer {
             }
         }
         // A port may have been given out twice, to one server after another: what is taken comes last.
-        asked.sort_by_key(|it| (*it != call.origin || is_chance, is_taken(it)));
-        let met = asked.into_iter().find(|it| self.would_answer(call, it));
-        met.is_some_and(|recorded| {
+        let rank = |it: &str| (it != call.origin || is_chance, is_taken(it));
+        asked.sort_by_key(|it| rank(it));
+        let mut met: Option<(&str, usize)> = None;
+        for recorded in asked {
+            if met.is_some_and(|(best, _)| rank(best) != rank(recorded)) {
+                break;
+            }
+            if let Some(agreeing) = self.would_answer(call, recorded)
+                && met.is_none_or(|(_, most)| agreeing > most)
+            {
+                met = Some((recorded, agreeing));
+            }
+        }
+        met.is_some_and(|(recorded, _)| {
             ports.insert(call.origin.to_owned(), Stand::supposed(recorded));
             true
         })
@@ -205,15 +218,22 @@ impl Replayer {
         split.collect()
     }
 
-    /// Whether a recorded server was asked so, and that was not played yet.
-    fn would_answer(&self, Call { head, origin, path, body }: Call<'_>, recorded: &str) -> bool {
+    /// Whether a recorded server was asked so, and that was not played yet: in how many fields of the header
+    /// it agrees.
+    fn would_answer(
+        &self,
+        Call { head, origin, path, body }: Call<'_>,
+        recorded: &str,
+    ) -> Option<usize> {
         let (cassette, index) = (self.recorded().cassette(), &self.recorded().index);
         let target = format!("{recorded}{path}");
         let target = target::relative(&cassette.recorded.upstream, &target);
         let (asked, found) = self.asked_of(recorded, head, target, body.clone(), Place::at(origin));
         let plain = asked.readable();
         let read = index.read(&asked, &plain).by(found);
-        self.playlist().answers(index, &read)
+        let number = self.playlist().answering(index, &read)?;
+        let request = &self.recorded().played().interactions[number].request;
+        Some(agreeing_fields(&request.headers, &asked.headers))
     }
 
     /// A request was answered by the server that a live one stands for.

@@ -386,7 +386,7 @@ impl Replayer {
                 return false;
             }
             playlist.exchange(index, opened, *other);
-            if !playlist.answers(index, &read) {
+            if playlist.answering(index, &read).is_none() {
                 playlist.exchange(index, opened, *other);
                 return false;
             }
