@@ -81,16 +81,20 @@ pub(super) fn issued<'i>(views: &[View<'_>], ids: Option<&'i Ids>) -> impl Itera
     ids.into_iter().flat_map(|ids| &ids.server).filter(is_issued)
 }
 
-/// The numbered placeholders of secrets in a request, which are counted in the order in which they came:
-/// `[redacted:authorization~3]`.
+/// The numbered placeholders of secrets, which are counted in the order in which they came.
 fn numbered(view: &View<'_>) -> Vec<String> {
+    let texts = [view.asked_texts(), view.answered_texts()].into_iter().flatten();
+    texts.flat_map(|said| placeholders(said.text)).map(str::to_owned).collect()
+}
+
+/// Those in a text: `[redacted:authorization~3]`.
+pub(super) fn placeholders(text: &str) -> impl Iterator<Item = &str> {
     const BEGIN: &str = "[redacted:";
-    let numbered = |text: &str| -> Vec<String> {
-        let found = text.match_indices(BEGIN).filter_map(|(at, _)| text[at..].split_once(']'));
-        let found = found.filter(|(name, _)| name.contains('~') && !name.contains('"'));
-        found.map(|(name, _)| format!("{name}]")).collect()
-    };
-    view.asked_texts().into_iter().flat_map(|said| numbered(said.text)).collect()
+    let found = text.match_indices(BEGIN).filter_map(|(at, _)| {
+        let end = at + text[at..].find(']')?;
+        Some(&text[at..=end])
+    });
+    found.filter(|name| name.contains('~') && !name.contains('"'))
 }
 
 /// A text without its numbers: what counts on differs in nothing else.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::clock::Clock;
-use super::counted::{counted, issued, uncounted};
+use super::counted::{counted, issued, placeholders, uncounted};
 use super::value::{Said, Sort, Word, apart, between, is_passing, times, words};
 use super::{Script, View};
 use crate::cassette::splice::{Edit, splice};
@@ -411,6 +411,7 @@ impl<'v> Votes<'v> {
         if (olds.is_empty() && news.is_empty())
             || self.hear_words((old, &olds), (new, &news), SURE, known)
             || self.hear_proved(old, new, known)
+            || self.hear_secrets(old, new, known)
         {
             return;
         }
@@ -466,9 +467,9 @@ impl<'v> Votes<'v> {
             }
             let words = one.words(from);
             let Some(others) = filled(&between(from, &words), to) else { continue };
-            is_heard = true;
             for (word, other) in words.iter().zip(others) {
                 let word = &from[word.range.clone()];
+                is_heard |= one.has_proved(word);
                 let is_like = |c: char| c.is_alphanumeric() || "-_".contains(c) || word.contains(c);
                 let (was, is) = if is_old { (word, other) } else { (other, word) };
                 let is_proved = one.has_proved(word) && known.may_be_called(was, is);
@@ -479,6 +480,18 @@ impl<'v> Votes<'v> {
             }
         }
         is_heard
+    }
+
+    /// Votes for the numbered placeholders of the same secrets. Whether one is quoted is a matter of its letters.
+    fn hear_secrets(&mut self, old: &'v str, new: &'v str, known: &Known) -> bool {
+        let [one, other] = [(old, &known.old), (new, &known.new)].map(|(text, side)| {
+            let found = placeholders(text).filter(|name| side.counted.contains(*name));
+            found.collect::<Vec<_>>()
+        });
+        let names = |all: &[&str]| all.iter().map(|name| uncounted(name)).collect::<Vec<_>>();
+        let is_same = !one.is_empty() && names(&one) == names(&other);
+        one.into_iter().zip(other).filter(|_| is_same).for_each(|pair| self.count(pair, SURE));
+        is_same
     }
 
     /// Two runs of letters, digits, `-` and `_` stand in the same place. They are names as a whole, but for
@@ -497,9 +510,11 @@ impl<'v> Votes<'v> {
         }
         let plain =
             |text, words| between(text, words).into_iter().map(uncounted).collect::<Vec<_>>();
-        // Names that come from the same place are as long, but for what was counted in them.
-        let is_like =
-            old.len() - one == new.len() - other || plain(old, &olds) == plain(new, &news);
+        // Names that come from the same place are as long, but for the numbers in them. Whether the whole of one looks
+        // like a name as well is a matter of its letters.
+        let is_like = old.len() - one == new.len() - other
+            || plain(old, &olds) == plain(new, &news)
+            || plain(old, &words(old)) == plain(new, &words(new));
         if is_known && is_like {
             self.count((&old[one..], &new[other..]), weight);
         }

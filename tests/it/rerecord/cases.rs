@@ -628,6 +628,28 @@ fn what_the_client_had_the_server_make_is_called_as_before_however_short_it_is()
 }
 
 #[test]
+fn a_name_may_consist_of_a_name_and_numbers_of_any_length() {
+    let run = |session: &str, process: u32| {
+        let (one, two) = session.split_once('-').unwrap();
+        let (first, second) =
+            (format!("{session}_{process}_15"), format!("{session}_{process}_17"));
+        issuing(
+            &[(0, one), (0, two)],
+            &[
+                ("POST /runs {}", &format!(r#"{{"session":"{session}","msg_id":"{first}"}}"#)),
+                ("POST /more {}", &format!(r#"{{"msg_id":"{second}","parent":"{first}"}}"#)),
+                (&format!("GET /sessions/{session}"), "{}"),
+            ],
+        )
+    };
+    let old = run("bb619b75-ce9b70f4ed5583fccfed82ac", 24169);
+
+    // As a whole it looks like a sealed state.
+    check(&old, run("43a96f4d-3c2829784496cb54eca60320", 1401), &old);
+    check(&old, run("f1e14da3-0b984bc3b51747ee1dc45d49", 117), &old);
+}
+
+#[test]
 fn what_only_looks_counted_is_a_difference() {
     let check = |was: &str, is: &str, asks: &str, issues: bool| {
         let pair = |name: &str| {
