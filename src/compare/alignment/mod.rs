@@ -96,6 +96,14 @@ pub(crate) fn answer_look(interaction: &Interaction) -> u64 {
     view.response
 }
 
+/// Equal for requests of the same sort of thing: their methods and paths, with what looks like a number or a name masked.
+#[cfg(feature = "record")]
+pub(crate) fn route(interaction: &Interaction) -> u64 {
+    let mut view = View::of(interaction, &Rules::default());
+    view.look(&Names::default());
+    view.route
+}
+
 /// Two recordings made ready to be walked through, and how they lie beside each other.
 pub(crate) struct Sides<'a> {
     pub(crate) old: Vec<View<'a>>,

@@ -7,26 +7,25 @@
 //!
 //! - A recording has such messages in both orders, or others of the same two channels. A channel is what the client
 //!   addresses: each message of both sides names one, and the server names those of the client too.
+//! - The server numbers what it says, and a recording has two in another order than that of their numbers.
 //! - They answer different messages of the client, by their names.
-//! - One is about another client: it names what nobody but that one has named.
 //! - The client said several things at once, without a word of the server in between, and each has an answer of its
 //!   own. How many of them the server had read when it answered the first is a matter of time.
 //! - What the server once said before the client said something, it said without that; and now the client
 //!   did not wait for it. The other way round shows nothing: the server may not wait any more for what it has
 //!   to wait for.
+//! - By its number the server had said it before something that the client had heard then.
 //!
 //! So what a server says stands as early as any recording has shown it, and what comes late now changes no
-//! line.
+//! line. What is [foreign](super::foreign) is set aside before.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
+use super::message::{Message, numbers};
 use crate::cassette::exchanges::{Exchanges, Part};
-use crate::cassette::{Cassette, Frame, Ids, Outcome, Peer, text};
-use crate::compare::alignment::{Moved, Renaming, Script, Sides};
+use crate::cassette::{Cassette, Frame, Ids, Outcome};
+use crate::compare::alignment::{Moved, Script, Sides};
 use crate::config::Rules;
-use crate::identity::{Scope, fields, identifiers};
-use crate::text::json::Text;
-use crate::text::rpc::Envelope;
 
 /// Of more messages than that between two of the client, no orders are looked for.
 const MOST: usize = 200;
@@ -46,13 +45,13 @@ pub(super) fn restore(
     let mut is_any = false;
     let said = |cassette: &Cassette, names: Side| -> Vec<Vec<Message>> {
         let frames = cassette.interactions.iter().map(|it| it.response().map(|it| &it.frames));
-        frames
-            .map(|it| Message::all(it.map_or(&[][..], |it| it), &alignment.renaming, names))
-            .collect()
+        let look = |script: &mut Script| match names {
+            Side::Old => alignment.renaming.look_old(script),
+            Side::New => alignment.renaming.look_new(script),
+        };
+        frames.map(|it| Message::all(it.map_or(&[][..], |it| it), look)).collect()
     };
-    let (mut before, mut now) = (said(old, Side::Old), said(new, Side::New));
-    abroad(&mut before);
-    abroad(&mut now);
+    let (before, now) = (said(old, Side::Old), said(new, Side::New));
     let independent = independent([&before, &now]);
     for (was, is) in sockets {
         let channels = Channels::of([&before[was], &now[is]], &independent);
@@ -67,7 +66,7 @@ pub(super) fn restore(
             *frame = Frame { ms: frame.ms, ..said };
         }
         if let Some(ids) = &mut new.ids {
-            moved_ids(ids, is, &order);
+            moved_ids(ids, is, |frame| order.iter().position(|at| *at == frame));
         }
         is_any = true;
     }
@@ -75,10 +74,14 @@ pub(super) fn restore(
 }
 
 /// The places of names in frames that stand elsewhere now.
-fn moved_ids(ids: &mut Ids, interaction: usize, order: &[usize]) {
+pub(super) fn moved_ids(
+    ids: &mut Ids,
+    interaction: usize,
+    now: impl Fn(usize) -> Option<usize> + Copy,
+) {
     let names = ids.client.iter_mut().chain(&mut ids.server);
     for id in names.filter(|id| id.interaction == interaction) {
-        id.at = Exchanges::moved_place(&id.at, |frame| order.iter().position(|at| *at == frame));
+        id.at = Exchanges::moved_place(&id.at, now);
     }
 }
 
@@ -89,98 +92,11 @@ enum Side {
     New,
 }
 
-/// A message, as far as it tells in which order it may stand.
-#[derive(Debug)]
-struct Message {
-    is_client: bool,
-    /// Equal for messages that say the same as far as is known.
-    said: u64,
-    /// Equal for messages that say the same but for names, times and numbers.
-    kind: u64,
-    /// The message of the client that one of the server answers by name.
-    answers: Option<usize>,
-    /// The connection of another client, if it is about that one alone.
-    about: Option<usize>,
-    /// What it names, in letters and digits.
-    names: HashSet<String>,
-    /// What each of its members says, if that is a text.
-    members: BTreeMap<String, String>,
-}
-
-impl Message {
-    fn all(frames: &[Frame], renaming: &Renaming, side: Side) -> Vec<Self> {
-        let mut born: HashMap<(Scope, String), Option<usize>> = HashMap::new();
-        let messages = frames.iter().take_while(|frame| frame.message().is_some());
-        let read = |(at, frame): (usize, &Frame)| {
-            let message = frame.message().cloned().unwrap_or_default();
-            let is_client = frame.from == Peer::Client;
-            let names = names(&text(&message), is_client);
-            let answers = names.iter().filter_map(|name| *born.get(name)?).max();
-            for name in &names {
-                born.entry(name.clone()).or_insert(is_client.then_some(at));
-            }
-            let words = names.into_iter().filter(|(scope, _)| *scope == Scope::Word);
-            let names = words.map(|(_, name)| name).collect();
-            let members = members(&text(&message));
-            let mut script = Script::of_message(message);
-            let said = match side {
-                Side::Old => renaming.look_old(&mut script),
-                Side::New => renaming.look_new(&mut script),
-            };
-            let (kind, answers) = (script.kind(), answers.filter(|_| !is_client));
-            Self { is_client, said, kind, answers, about: None, names, members }
-        };
-        messages.enumerate().map(read).collect()
-    }
-}
-
-/// What a message names.
-fn names(text: &str, is_client: bool) -> Vec<(Scope, String)> {
-    let envelope = Text::read_container(text).and_then(Envelope::of);
-    let call = envelope.as_ref().and_then(Envelope::asked);
-    if call.is_some() && !is_client {
-        // What a server numbers is its own affair.
-        return Vec::new();
-    }
-    let call = call.map(|id| (Scope::Call, id.trim_matches('"').to_owned()));
-    let words = identifiers(text).map(|range| (Scope::Word, text[range].to_owned()));
-    let fields = fields(text, &HashSet::new()).into_iter();
-    let fields = fields.map(|field| (field.scope, field.value.trim_matches('"').to_owned()));
-    call.into_iter().chain(fields).chain(words).collect()
-}
-
-/// The members of a message that are texts.
-fn members(text: &str) -> BTreeMap<String, String> {
-    let Some(container) = Text::read_container(text) else { return BTreeMap::new() };
-    let members = container
-        .members()
-        .filter_map(|(name, value)| Some((name.into_owned(), value.string()?.into_owned())));
-    members.collect()
-}
-
-/// Finds the messages of the server that are about another client: they name what one client alone has named, and
-/// it is that of another connection.
-fn abroad(sockets: &mut [Vec<Message>]) {
-    let mut sayers: HashMap<String, Option<usize>> = HashMap::new();
-    for (socket, said) in sockets.iter().enumerate() {
-        for name in said.iter().filter(|it| it.is_client).flat_map(|it| &it.names) {
-            let sayer = sayers.entry(name.clone()).or_insert(Some(socket));
-            *sayer = sayer.filter(|sayer| *sayer == socket);
-        }
-    }
-    for (socket, said) in sockets.iter_mut().enumerate() {
-        for message in said.iter_mut().filter(|it| !it.is_client) {
-            let mut sayers = message.names.iter().filter_map(|name| *sayers.get(name)?);
-            let first = sayers.next().filter(|first| *first != socket);
-            message.about = first.filter(|first| sayers.all(|sayer| sayer == *first));
-        }
-    }
-}
-
 /// Two kinds, in this order.
 type Order = (u64, u64);
 
-/// The kinds that came in both orders within a recording, between two messages of the client.
+/// The kinds that came in both orders within a recording, between two messages of the client, or in another order
+/// than that of the numbers that the server gave them.
 fn independent(recordings: [&[Vec<Message>]; 2]) -> HashSet<Order> {
     let mut both = HashSet::new();
     for sockets in recordings {
@@ -195,8 +111,24 @@ fn independent(recordings: [&[Vec<Message>]; 2]) -> HashSet<Order> {
             }
         }
         both.extend(seen.iter().filter(|(one, other)| seen.contains(&(*other, *one))));
+        for said in sockets {
+            for (late, early) in overtaken(said) {
+                both.extend([(late.kind, early.kind), (early.kind, late.kind)]);
+            }
+        }
     }
     both
+}
+
+/// Messages of a connection that came before one with a lower number, each with that one.
+fn overtaken(said: &[Message]) -> Vec<(&Message, &Message)> {
+    let numbers = numbers(said);
+    let mut found = Vec::new();
+    for (at, number) in numbers.iter().enumerate().filter(|(_, number)| number.is_some()) {
+        let before = (at.saturating_sub(MOST)..at).filter(|before| numbers[*before] > *number);
+        found.extend(before.map(|before| (&said[before], &said[at])));
+    }
+    found
 }
 
 /// The members by which the messages of a connection name their channels.
@@ -246,6 +178,8 @@ struct Turning<'m> {
     heard: Vec<usize>,
     /// The messages of the client that have answers of their own.
     answered: HashSet<usize>,
+    /// Of each message of the old recording, the highest number that had come before it, and its own.
+    numbers: Vec<(Option<u64>, Option<u64>)>,
 }
 
 impl<'m> Turning<'m> {
@@ -258,8 +192,7 @@ impl<'m> Turning<'m> {
         let mut taken = vec![false; old.len()];
         // Those that say the same, the first with the first; then those that say the like.
         for key in [|it: &Message| it.said, |it: &Message| it.kind] {
-            // What is about another client is no partner of what is not.
-            let key = |it: &Message| (it.is_client, it.about.is_some(), key(it));
+            let key = |it: &Message| (it.is_client, key(it));
             let mut olds: HashMap<_, Vec<usize>> = HashMap::new();
             for (at, message) in old.iter().enumerate().rev().filter(|(at, _)| !taken[*at]) {
                 olds.entry(key(message)).or_default().push(at);
@@ -276,7 +209,13 @@ impl<'m> Turning<'m> {
             Some(*heard)
         });
         let answered = new.iter().filter_map(|message| message.answers).collect();
-        Self { new, places, independent, channels, heard: heard.collect(), answered }
+        let numbers = numbers(old).into_iter().scan(None, |highest, number| {
+            let before = *highest;
+            *highest = before.max(number);
+            Some((before, number))
+        });
+        let (heard, numbers) = (heard.collect(), numbers.collect());
+        Self { new, places, independent, channels, heard, answered, numbers }
     }
 
     /// The numbers of the new messages in the order in which they are to stand.
@@ -302,7 +241,8 @@ impl<'m> Turning<'m> {
             return false;
         }
         if other.is_client {
-            return !one.is_client && (one.about.is_some() || self.is_at_once(one, second));
+            return !one.is_client
+                && (self.was_said_before(was_second, was_first) || self.is_at_once(one, second));
         }
         if one.is_client {
             return other.answers != Some(first);
@@ -314,9 +254,14 @@ impl<'m> Turning<'m> {
             _ => false,
         };
         is_of_other
-            || one.about != other.about
             || self.channels.are_apart(one, other)
             || self.independent.contains(&(one.kind, other.kind))
+    }
+
+    /// Whether the server had said an old message before what the client said, by their numbers, and it came late.
+    fn was_said_before(&self, message: usize, client: usize) -> bool {
+        let ((highest, _), (_, number)) = (self.numbers[client], self.numbers[message]);
+        number.is_some() && number < highest
     }
 
     /// Whether the client once said that together with what a message of the server answers, and each has an answer

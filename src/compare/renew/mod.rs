@@ -16,16 +16,20 @@
 mod body;
 mod channels;
 mod exchange;
+mod foreign;
+mod message;
 mod order;
 mod settle;
+mod sockets;
 
 use std::collections::HashMap;
 
 use bytes::Bytes;
 
+use self::foreign::Foreign;
 use self::order::{Entry, Kept};
 use self::settle::Settle;
-use crate::cassette::exchanges::Exchanges;
+use crate::cassette::exchanges::{Exchanges, Part};
 use crate::cassette::{Cassette, Interaction};
 use crate::compare::alignment::{Moved, Sides};
 use crate::config::Rules;
@@ -54,6 +58,10 @@ pub fn renew_by(rules: &Rules, old: &Cassette, mut new: Cassette) -> Renewed {
     if moved.is_some() {
         new.recorded.upstream.clone_from(&old.recorded.upstream);
     }
+    let sockets = sockets::pairs(old, &mut new);
+    let foreign = Foreign::apart(old, &mut new, &sockets);
+    let whole = old;
+    let old = foreign.as_ref().map_or(old, |foreign| &foreign.old);
     let [olds, mut news] = [old, &new].map(Exchanges::by_message);
     if let (Some(before), Some(now)) = (&olds, &news)
         && channels::restore(old, (before, now), (rules, moved.as_ref()), &mut new)
@@ -66,10 +74,15 @@ pub fn renew_by(rules: &Rules, old: &Cassette, mut new: Cassette) -> Renewed {
         (rules, moved.as_ref()),
     );
     let kept = told.iter().filter(|it| it.is_kept).count();
-    let interactions: Vec<_> = match &news {
+    let mut opened = HashMap::new();
+    let mut interactions: Vec<_> = match &news {
         None => told.into_iter().map(|it| it.interaction).collect(),
         Some(news) => {
             let closed = |told: &Kept| closed(old, olds.as_ref()?.spot(told.old?).interaction);
+            let spots = told.iter().map(|it| it.new.map(|number| news.spot(number)));
+            let begun = spots.filter(|spot| spot.is_none_or(|spot| spot.part == Part::Request));
+            let numbered = begun.enumerate();
+            opened.extend(numbered.filter_map(|(at, spot)| Some((at, spot?.interaction))));
             let told = told.into_iter().map(|it| (closed(&it), it.interaction, it.new));
             news.fold(&new, told.collect())
         }
@@ -82,10 +95,13 @@ pub fn renew_by(rules: &Rules, old: &Cassette, mut new: Cassette) -> Renewed {
     let is_same = interactions == old.interactions && new.interrupted == old.interrupted;
     let cassette = if is_same {
         // Rules that had nothing to redact are no change.
-        Cassette { rules: new.rules, ..old.clone() }
+        Cassette { rules: new.rules, ..whole.clone() }
     } else {
+        if let Some(foreign) = foreign {
+            foreign.put_back(&mut interactions, &opened);
+        }
         // What was kept may name a body of the old one.
-        let larges = old.larges.clone().into_iter().chain(new.larges).collect();
+        let larges = whole.larges.clone().into_iter().chain(new.larges).collect();
         Cassette { interactions, larges, ..new }
     };
     Renewed { cassette, kept, gone }

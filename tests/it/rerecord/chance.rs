@@ -1,7 +1,7 @@
 //! What differs by chance over WebSockets is kept, and what the server does otherwise is not.
 
 use retape::Cassette;
-use retape::cassette::{Content, Frame, Outcome, Peer};
+use retape::cassette::{Content, Frame, Outcome, Peer, Progress};
 use retape::compare::renew::renew;
 
 use super::cases::frames;
@@ -58,8 +58,15 @@ fn what_is_about_another_client_may_come_at_any_time() {
 
     check(&old, &[&[&ann, &b, &a, &y, &z], &[&bob, &b, &a, &z, &y]], &old);
     check(&old, &[&[&b, &ann, &y, &a, &z], &[&bob, &a, &b, &z, &y]], &old);
+    // More or less of it may come, as a client comes sooner or later, and leaves.
+    check(&old, &[&[&ann, &a, &z], &[&bob, &b, &a, &y, &z]], &old);
+    check(&old, &[&[&ann, &b, &y, &a, &b, &z], &[&z, &bob, &b, &y]], &old);
     // Not what is about one and the same.
-    let new: [&[&str]; 2] = [&[&ann, &z, &a, &b, &y], &[&bob, &b, &a, &y, &z]];
+    let new: [&[&str]; 2] = [&[&ann, &z, &a, &b, &y], &[&bob, &y, &a, &b, &z]];
+    check(&old, &new, &[&[&ann, &z, &b, &a, &y], &[&bob, &y, &a, &b, &z]]);
+    // Nor what was never said before.
+    let left = note(BOB, "left");
+    let new: [&[&str]; 2] = [&[&ann, &a, &b, &z, &y, &left], &[&bob, &b, &a, &y, &z]];
     check(&old, &new, &new);
     // Nor what is about nobody.
     let ready = r#"{"type":"ready"}"#;
@@ -152,4 +159,106 @@ fn the_number_of_a_process_is_chance() {
     check(&[&[ask, &was]], &[&[ask, &failed]], &[&[ask, &expected]]);
     let none = ran("none", 0);
     check(&[&[ask, &was]], &[&[ask, &none]], &[&[ask, &none]]);
+}
+
+/// What a kernel says: the number of its message, what that is, and what it answers.
+fn tells(number: u32, channel: &str, is: &str, answers: &str) -> String {
+    let id = format!("5d9cee84-e9c140bea5d5188d_24169_{number}");
+    format!(
+        r#"{{"channel":"{channel}","header":{{"msg_id":"{id}"}},"is":"{is}","parent":{{"msg_id":"{answers}"}}}}"#
+    )
+}
+
+fn asks(id: &str, what: &str) -> String {
+    format!(r#">{{"channel":"shell","header":{{"msg_id":"{id}"}},"do":"{what}","parent":{{}}}}"#)
+}
+
+#[test]
+fn what_a_server_was_at_when_a_client_came_is_heard_in_part() {
+    let (run, next) = (asks(ANN, "run"), asks(BOB, "next"));
+    let probe = |number: u32, is: &str| {
+        tells(
+            number,
+            "iopub",
+            is,
+            &format!("4702c67ffea74ecfbdc755db8191316a_30557_{}", number / 2),
+        )
+    };
+    let own = |number: u32, is: &str| tells(number, "iopub", is, ANN);
+    let end = tells(17, "iopub", "idle", BOB);
+    let [busy, idle, again] =
+        [(10, "busy"), (11, "idle"), (12, "busy")].map(|(at, is)| probe(at, is));
+    let [begun, done] = [(14, "begun"), (15, "done")].map(|(at, is)| own(at, is));
+    let old: [&[&str]; 1] = [&[&busy, &idle, &run, &begun, &done, &next, &end]];
+
+    for new in [
+        &[&*run, &busy, &idle, &begun, &done, &next, &end][..],
+        &[&*idle, &run, &begun, &busy, &again, &done, &next, &end],
+    ] {
+        check(&old, &[new], &old);
+    }
+    // Of its kind nothing was said before.
+    let dead = probe(13, "dead");
+    let new: [&[&str]; 1] = [&[&busy, &idle, &dead, &run, &begun, &done, &next, &end]];
+    check(&old, &new, &new);
+    // Or it came when the client had long been there.
+    let new: [&[&str]; 1] = [&[&busy, &idle, &run, &begun, &done, &next, &again, &end]];
+    check(&old, &new, &new);
+}
+
+#[test]
+fn a_message_that_came_before_one_with_a_lower_number_overtook_it() {
+    let (run, say) = (asks(ANN, "run"), asks(BOB, "say"));
+    let [begun, input, reply, idle] = [
+        (14, "iopub", "begun"),
+        (15, "iopub", "input"),
+        (16, "shell", "reply"),
+        (17, "iopub", "idle"),
+    ]
+    .map(|(number, channel, is)| tells(number, channel, is, ANN));
+    let turned: [&[&str]; 1] = [&[&run, &begun, &input, &idle, &reply]];
+    let old: [&[&str]; 1] = [&[&run, &begun, &input, &reply, &idle]];
+    check(&old, &turned, &old);
+    check(&turned, &old, &turned);
+    // So it does if the client has spoken in between.
+    let late: [&[&str]; 1] = [&[&run, &begun, &reply, &say, &input, &idle]];
+    let early: [&[&str]; 1] = [&[&run, &begun, &input, &reply, &say, &idle]];
+    check(&late, &early, &late);
+    check(&early, &late, &early);
+    // But what has a higher number than all that had come may be an answer.
+    let asked: [&[&str]; 1] = [&[&run, &begun, &input, &say, &reply, &idle]];
+    let unasked: [&[&str]; 1] = [&[&run, &begun, &input, &reply, &say, &idle]];
+    check(&asked, &unasked, &unasked);
+    // Numbers that come again are not those of messages.
+    let unnumbered = |said: &[&str]| -> Vec<String> {
+        said.iter().map(|it| it.replace("_14", "_1").replace("_15", "_1")).collect()
+    };
+    let (before, now) = (unnumbered(old[0]), unnumbered(turned[0]));
+    let [before, now] = [&before, &now].map(|it| it.iter().map(String::as_str).collect::<Vec<_>>());
+    check(&[&before], &[&now], &[&now]);
+}
+
+#[test]
+fn of_two_clients_that_come_at_once_either_may_be_first() {
+    let [ann, bob] = ["ann", "bob"].map(|name| format!(r#">{{"type":"run","text":"{name}"}}"#));
+    let [hers, his] = ["hers", "his"].map(|text| format!(r#"{{"type":"done","text":"{text}"}}"#));
+    let two = |said: [&[&str]; 2], secrets: [&str; 2], come: usize| {
+        let mut cassette = sockets(&said);
+        cassette.interactions[1].after = vec![Progress { interaction: 0, chunks: come }];
+        for (interaction, secret) in cassette.interactions.iter_mut().zip(secrets) {
+            let Outcome::Response(response) = &mut interaction.outcome else { panic!("answered") };
+            response.headers.set("set-cookie", format!("id={secret}; Path=/"));
+        }
+        cassette
+    };
+    let plain = ["[redacted:id~2]", "[redacted:id~3]"];
+    let old = two([&[&ann, &hers], &[&bob, &his]], plain, 0);
+
+    for secrets in [plain, ["\"[redacted:id~2]\"", "[redacted:id~3]"]] {
+        let new = two([&[&bob, &his], &[&ann, &hers]], secrets, 0);
+        assert_eq!(renew(&old, new).cassette, old);
+    }
+    // One was there before the other.
+    let new = two([&[&bob, &his], &[&ann, &hers]], plain, 2);
+    assert_ne!(renew(&old, new).cassette, old);
 }
