@@ -74,6 +74,10 @@ pub fn renew_by(rules: &Rules, old: &Cassette, mut new: Cassette) -> Renewed {
         (rules, moved.as_ref()),
     );
     let kept = told.iter().filter(|it| it.is_kept).count();
+    // The times that stay are by the clock of the old one.
+    if told.iter().any(|it| it.old.is_some()) {
+        new.recorded.at.clone_from(&old.recorded.at);
+    }
     let mut opened = HashMap::new();
     let mut interactions: Vec<_> = match &news {
         None => told.into_iter().map(|it| it.interaction).collect(),

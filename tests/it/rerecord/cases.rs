@@ -713,6 +713,24 @@ fn a_number_that_moved_with_the_clock_is_a_time_whatever_it_is_called() {
 }
 
 #[test]
+fn times_that_stayed_beside_a_change_are_times_the_next_time_too() {
+    let at = |recorded: &str, answer: &str| {
+        let mut talk = talk(&[("GET /", answer)]);
+        talk.recorded.at = recorded.to_owned();
+        talk
+    };
+    let old = at("2026-11-21T08:00:00Z", r#"{"n":1,"emittedAtMs":1795248000123}"#);
+    let new = at("2026-12-01T08:00:00Z", r#"{"n":2,"emittedAtMs":1796112003456}"#);
+
+    let once = renew(&old, new.clone()).cassette;
+    let again = renew(&once, new).cassette;
+
+    let answer = once.interactions[0].response().unwrap().body.bytes();
+    assert_eq!(answer, r#"{"n":2,"emittedAtMs":1795248000123}"#);
+    assert_eq!(again, once);
+}
+
+#[test]
 fn a_server_at_another_port_of_its_host_has_its_old_address() {
     let talk = |address: &str, id: &str| {
         let agent = format!("/agents/agent-{id}");
