@@ -120,7 +120,7 @@ const scenarios = {
   async interrupt(talk) {
     await talk.begin("never");
     const spoken = talk.until("item/agentMessage/delta");
-    return talk.turn("[[stub:delay=40]] [[stub:words=200]] Tell me a long story.", async (turnId) => {
+    return talk.turn("[[stub:delay=400]] [[stub:words=200]] Tell me a long story.", async (turnId) => {
       await spoken;
       await talk.call("turn/interrupt", { threadId: talk.thread, turnId });
     });

@@ -54,7 +54,12 @@ class Talk {
   }
 
   say(content) {
-    const over = this.until("turn_finished", (message) => message.type === "turn_finished");
+    let end;
+    const ends = (message) => message.type === "turn_finished" && (end ??= message) === message;
+    this.until("turn_finished", ends);
+    // The last of what it says then: it would come before the client leaves, or not.
+    const rests = (message) => end && message.type === "update_device_status";
+    const over = this.until("update_device_status", rests).then(() => end);
     const messages = [{ role: "user", content }];
     const payload = { kind: "create_message", messages, client_tool_allowlist: ["Bash"] };
     this.client.input({ runtime: this.runtime, payload });
@@ -92,7 +97,7 @@ const scenarios = {
   async interrupt(talk) {
     await talk.begin();
     const spoken = talk.until("assistant_message", (message) => message.delta?.message_type === "assistant_message");
-    const turn = talk.say("[[stub:delay=40]] [[stub:words=200]] Tell me a long story.");
+    const turn = talk.say("[[stub:delay=400]] [[stub:words=200]] Tell me a long story.");
     await spoken;
     const aborted = await talk.client.abort({ runtime: talk.runtime });
     return [aborted.aborted, (await turn).stop_reason];
