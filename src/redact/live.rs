@@ -334,10 +334,50 @@ fn noise_of(bytes: &[u8]) -> usize {
         && let Some(other) = run.iter().rposition(|byte| !is_read(byte))
     {
         at += other + 1;
+        at += beyond_ascii(&bytes[at..]);
     }
     at
 }
 
+/// How many bytes end in the last that is no ASCII, of those of which each four have one: no [`RUN`] is among them.
+/// To look at four at a time is several times as fast, as the processor can foresee what comes of it.
+fn beyond_ascii(bytes: &[u8]) -> usize {
+    const { assert!(RUN > 2 * (4 - 1)) };
+    let has_other = |four: &&[u8; 4]| u32::from_ne_bytes(**four) & 0x8080_8080 != 0;
+    let fours = bytes.as_chunks::<4>().0.iter().take_while(has_other).count();
+    bytes[..4 * fours].iter().rposition(|byte| !byte.is_ascii()).map_or(0, |last| last + 1)
+}
+
 fn searcher(redactor: &Redactor, secrets: &Secrets) -> Searcher {
     if redactor.applies(Rule::Values) { secrets.searcher() } else { Searcher::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_passed_over_up_to_the_first_run_of_text() {
+        let noise_of_length = |length: u32| -> Vec<u8> {
+            (0..length).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8 | 0x80).collect()
+        };
+        for before in 1..40 {
+            for run in 1..12 {
+                for behind in [0, 1, 3, 4, 30] {
+                    let mut bytes = noise_of_length(before);
+                    bytes.extend(vec![b'a'; run]);
+                    bytes.extend(noise_of_length(behind));
+                    let passed = noise_of(&bytes);
+
+                    let begins = before as usize;
+                    assert!(run < RUN || passed == begins, "{before} {run} {behind}: {passed}");
+                    assert!(
+                        passed >= begins || bytes.len() - passed < RUN,
+                        "{before} {run} {behind}"
+                    );
+                    assert!(passed == 0 || bytes[passed - 1] != b'a' || passed == bytes.len());
+                }
+            }
+        }
+    }
 }
