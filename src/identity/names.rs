@@ -1,12 +1,13 @@
 //! The table of names of a cassette, made ready to be read.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
+use super::moment::MONTHS;
 use super::{Form, Hole, Meaning, Scope, Words, is_epoch, is_moment, moments, scope_of};
 use crate::cassette::exchanges::MESSAGE;
 use crate::cassette::reading::{Kind, Node, Reading, Step};
-use crate::cassette::{Ids, Reach};
+use crate::cassette::{Cassette, Ids, Reach};
 use crate::config::Treatment;
 use crate::text::json::{Text, pointer};
 use crate::text::rpc::{Envelope, Speech};
@@ -25,8 +26,8 @@ pub(crate) struct Names {
     issued_words: Words,
     /// What the client made up, with the interaction in which it came up.
     made_up: HashMap<String, usize>,
-    /// The day of the recording, if it is known.
-    day: Option<u32>,
+    /// The days on which something in it was recorded, if that is known.
+    days: BTreeSet<u32>,
 }
 
 /// A part of a recorded request in which the client may say something else.
@@ -49,9 +50,9 @@ pub(crate) enum Part {
 }
 
 impl Names {
-    /// The table of a recording that was begun at a time, which may not be known.
-    pub(crate) fn of(ids: &Ids, at: &str) -> Self {
-        let mut names = Self { day: day(at), ..Self::default() };
+    /// The table of a cassette, or another one for it.
+    pub(crate) fn of(ids: &Ids, cassette: &Cassette) -> Self {
+        let mut names = Self { days: days(cassette), ..Self::default() };
         let mut words = Vec::new();
         for id in &ids.client {
             names.made_up.entry(id.value.clone()).or_insert(id.interaction);
@@ -183,11 +184,11 @@ impl Names {
         found
     }
 
-    /// Whether a date without a time of day is near that of the recording: others mean a version, a
+    /// Whether a date without a time of day is near a day of the recording: others mean a version, a
     /// birthday, and are the same in each run.
     fn is_near(&self, text: &str) -> bool {
-        let (Some(recorded), Some(day)) = (self.day, day(text)) else { return true };
-        text.len() > DATE || recorded.abs_diff(day) <= NEAR
+        let is_near = |day: u32| self.days.iter().any(|recorded| recorded.abs_diff(day) <= NEAR);
+        text.len() > DATE || self.days.is_empty() || day(text).is_none_or(is_near)
     }
 
     fn is_field(&self, name: &str, text: &str) -> bool {
@@ -201,11 +202,31 @@ const DATE: usize = 10;
 /// A date that a client made from the present is hardly farther away, in days.
 const NEAR: u32 = 45;
 
+/// The days on which something in a cassette was recorded: where one took the place of another, what was kept
+/// is of an earlier day. Nothing if it does not say when it was begun.
+fn days(cassette: &Cassette) -> BTreeSet<u32> {
+    let Some(first) = day(&cassette.recorded.at) else { return BTreeSet::new() };
+    let said = cassette.interactions.iter().filter_map(|it| it.response()?.headers.get("date"));
+    said.filter_map(day_of_field).chain([first]).collect()
+}
+
 /// A number for the day that a text begins with, as far as the distance of two is concerned.
 fn day(text: &str) -> Option<u32> {
     let mut parts = text.get(..DATE)?.split('-').map(str::parse::<u32>);
     let (year, month, day) = (parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?);
-    Some((year * 12 + month) * 31 + day)
+    Some(numbered(year, month, day))
+}
+
+/// The same of a field `Date`: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).
+fn day_of_field(text: &str) -> Option<u32> {
+    let mut parts = text.split(' ').skip(1);
+    let (day, month, year) = (parts.next()?, parts.next()?, parts.next()?);
+    let month = (1..).zip(MONTHS).find(|(_, name)| *name == month.as_bytes())?.0;
+    Some(numbered(year.parse().ok()?, month, day.parse().ok()?))
+}
+
+fn numbered(year: u32, month: u32, day: u32) -> u32 {
+    year.saturating_mul(12).saturating_add(month).saturating_mul(31).saturating_add(day)
 }
 
 /// A value and what is known of its place.

@@ -170,6 +170,28 @@ fn a_date_far_from_the_recording_is_no_time() {
 }
 
 #[test]
+fn a_date_near_the_day_of_any_answer_is_a_time() {
+    let first = |date: &str| post(&format!(r#"{{"from": "{date}"}}"#));
+    let second = |date: &str| post(&format!(r#"{{"to": "{date}"}}"#));
+    // The second one was recorded again later, and the first one was kept.
+    for (said, is_open) in [("Mon, 22 Feb 2027 09:00:00 GMT", true), ("yesterday", false)] {
+        let mut later = turn(second("2027-02-22"), "{}");
+        let Outcome::Response(response) = &mut later.outcome else { unreachable!("it answers") };
+        response.headers.append("Date", said);
+        let interactions = vec![turn(first("2026-11-21"), "{}"), later];
+        let mut cassette = Cassette { interactions, ..Cassette::default() };
+        cassette.recorded.at = "2026-11-21T09:00:00Z".to_owned();
+
+        let index = Index::of(&cassette, Rules::default());
+
+        let mut playlist = Playlist::new(&index);
+        let mut ask = |asked: Request| playlist.take(&index, &index.read(&asked, &asked.body));
+        assert_eq!(ask(first("2027-02-23")), Some(0), "{said}");
+        assert_eq!(ask(second("2027-02-23")), is_open.then_some(1), "{said}");
+    }
+}
+
+#[test]
 fn a_time_that_the_server_gave_must_come_back() {
     let page = |after: &str| request(&format!("GET /v1/x?after={after}"), &[], "");
     let first = request("GET /v1/x", &[], "");

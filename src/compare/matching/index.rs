@@ -136,8 +136,8 @@ impl Index {
     /// Reads all requests of a cassette once.
     pub fn of(cassette: &Cassette, rules: Rules) -> Self {
         let names = match &cassette.ids {
-            Some(ids) => Names::of(ids, &cassette.recorded.at),
-            None => Names::of(&decide(cassette, &rules), &cassette.recorded.at),
+            Some(ids) => Names::of(ids, cassette),
+            None => Names::of(&decide(cassette, &rules), cassette),
         };
         let requests = || cassette.interactions.iter().map(|interaction| &interaction.request);
         let read: Vec<Read> = requests()
