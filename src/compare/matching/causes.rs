@@ -221,10 +221,22 @@ mod tests {
         check(stream, ["POST", "/mcp", &answers(2)], false);
         check(stream, ["POST", "/mcp", &call.replace('7', "8")], false);
         check(stream, ["DELETE", "/mcp", ""], false);
-        // The same without the member `jsonrpc`.
-        let plain = |text: &str| text.replace("\"jsonrpc\": \"2.0\", ", "");
-        let stream = ["POST", "/rpc", &plain(call), &plain(asks)];
-        check(stream, ["POST", "/rpc", &plain(&answers(1))], true);
-        check(stream, ["POST", "/rpc", &plain(&answers(2))], false);
+    }
+
+    #[test]
+    fn a_reply_has_the_id_of_a_call_whether_or_not_both_say_what_they_are() {
+        for mark in ["\"jsonrpc\": \"2.0\", ", ""] {
+            let asks = format!("{{{mark}\"id\": 1, \"method\": \"elicitation/create\"}}");
+            let reply = |members: &str| Request {
+                method: "POST".to_owned(),
+                path: "/rpc".to_owned(),
+                headers: crate::cassette::Headers::new(),
+                body: format!("{{{mark}{members}}}").into(),
+            };
+
+            assert!(replies(&reply(r#""id": 1, "result": {}"#), &asks), "{mark}");
+            assert!(!replies(&reply(r#""id": 2, "result": {}"#), &asks), "{mark}");
+            assert!(!replies(&reply(r#""id": 1, "method": "again""#), &asks), "{mark}");
+        }
     }
 }
