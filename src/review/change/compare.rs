@@ -231,6 +231,12 @@ impl Promises {
         self.traffic.answers(endpoint).iter().map(|answer| &*answer.place).collect()
     }
 
+    /// The same, and what was asked there, if it is JSON.
+    fn questions(&self, endpoint: &Endpoint) -> BTreeSet<&str> {
+        let asked = self.traffic.answers(endpoint).iter().filter_map(|it| it.asked.as_deref());
+        asked.chain(self.places(endpoint)).collect()
+    }
+
     /// Whether it knows an endpoint that is like another one in this.
     fn knows(&self, is_like: impl Fn(&Endpoint) -> bool) -> bool {
         self.all.keys().any(is_like)
@@ -398,10 +404,16 @@ fn appeared(endpoint: &Endpoint, is_gone: bool, was: &Promises, is: &Promises) -
             (Rule::EndpointNew, Verdict::Compatible, "the endpoint is new".to_owned())
         }
         (false, true, false) => {
-            (Rule::StatusNew, status_new(number), format!("it answers {number}"))
+            let verdict = match status_new(number) {
+                Verdict::Breaking => takes_place(endpoint, same_path, was, is),
+                refused => refused,
+            };
+            (Rule::StatusNew, verdict, format!("it answers {number}"))
         }
         (false, true, true) => {
-            (Rule::MediaNew, media_new(endpoint, was, is), format!("it answers with `{media}`"))
+            let like = |it: &Endpoint| same_path(it) && it.status == number;
+            let verdict = takes_place(endpoint, like, was, is);
+            (Rule::MediaNew, verdict, format!("it answers with `{media}`"))
         }
         (true, false, _) => {
             (Rule::EndpointGone, Verdict::Trim, "the endpoint is not recorded any more".to_owned())
@@ -431,21 +443,26 @@ fn status_new(status: u16) -> Verdict {
     if status >= 400 { Verdict::Unproven } else { Verdict::Breaking }
 }
 
-/// Another media type may be the answer to a question that was never asked. It breaks clients where it takes
-/// the place of one: in the same recording, or in all, unless one is all there is beside the contract of many.
-fn media_new(endpoint: &Endpoint, was: &Promises, is: &Promises) -> Verdict {
-    let is_other =
-        |it: &Endpoint| Endpoint { media: endpoint.media.clone(), ..it.clone() } == *endpoint;
-    let before = || was.all.iter().filter(|(it, _)| is_other(it));
-    let now = is.places(endpoint);
-    let is_answered_again = before().any(|(it, _)| !was.places(it).is_disjoint(&now));
+/// Another success, or media type, may be the answer to a question that was never asked. It breaks clients where
+/// it takes the place of one of `like`: where the same was asked before, or all of them are gone, unless one
+/// recording is all there is beside the contract of many.
+fn takes_place(
+    endpoint: &Endpoint,
+    like: impl Fn(&Endpoint) -> bool,
+    was: &Promises,
+    is: &Promises,
+) -> Verdict {
+    let before = || was.all.iter().filter(|(it, _)| like(it));
+    let now = is.questions(endpoint);
+    let is_answered_again = before().any(|(it, _)| !was.questions(it).is_disjoint(&now));
     let is_left = before().any(|(it, _)| is.all.contains_key(it));
     let learned_from = before().map(|(_, promise)| promise.contract.origin.recordings).max();
-    let is_one_of_many =
-        was.traffic.endpoints().next().is_none() && now.len() < 2 && learned_from > Some(1);
-    match is_answered_again || !is_left && !is_one_of_many {
-        true => Verdict::Breaking,
-        false => Verdict::Unproven,
+    let is_alone = was.traffic.endpoints().next().is_none() && is.places(endpoint).len() < 2;
+    let is_one_of_many = is_alone && learned_from > Some(1);
+    if !is_answered_again && (is_left || is_one_of_many) {
+        Verdict::Unproven
+    } else {
+        Verdict::Breaking
     }
 }
 

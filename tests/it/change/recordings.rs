@@ -218,11 +218,16 @@ fn another_status_is_one_change_and_hides_none_beside_it() {
             "unproven status-new: it answers 422",
         ],
     );
-    // Where 200 stays, 201 is one more.
+    // Where 200 stays, 201 is one more, if the same is asked.
     check(
         vec![answer(200, "{}")],
         vec![answer(200, "{}"), answer(201, "{}")],
         &["breaking status-new: it answers 201"],
+    );
+    check(
+        vec![answer(404, "{}")],
+        vec![answer(404, "{}"), exchange("/state", OTHER, 200, &["{}"])],
+        &["unproven status-new: it answers 200"],
     );
 }
 
@@ -245,7 +250,7 @@ fn another_media_type_breaks_where_it_takes_the_place_of_one() {
     let old = named(["one", "two"], vec![json(ASKED), json(OTHER)]);
 
     // Somebody asks for a stream for the first time.
-    let added = [old.clone(), side(vec![events(OTHER)])].concat();
+    let added = [old.clone(), side(vec![events(r#"{"stream":true}"#)])].concat();
     for told in both(&old, &added) {
         assert_eq!(told, [format!("unproven {rule}")]);
     }
