@@ -8,7 +8,7 @@ use insta::internals::{Content, SnapshotContents};
 use insta::{Comparator, Settings, Snapshot};
 
 use super::checked::{Checked, checked};
-use crate::contract::{Contract, Finding, LEARNED, Origin, RECORDINGS};
+use crate::contract::{Contract, Finding};
 use crate::error::{Error, Kind, Result};
 use crate::review::change::Change;
 use crate::review::report::{self, Colour, Face};
@@ -81,11 +81,12 @@ fn passes(
     settings.set_snapshot_path(folder.join("contracts"));
     settings.set_prepend_module_to_snapshot(false);
     settings.set_comparator(Box::new(judged));
-    let Origin { recordings, learned } = &contract.origin;
-    settings.set_raw_info(&Content::Map(vec![
-        (RECORDINGS.into(), (*recordings as u64).into()),
-        (LEARNED.into(), learned.as_str().into()),
-    ]));
+    let head = contract.origin.head().into_iter().map(|(name, says)| {
+        let text = || says.as_str().unwrap_or_default().into();
+        let says = says.as_u64().map_or_else(text, Content::from);
+        (name.into(), says)
+    });
+    settings.set_raw_info(&Content::Map(head.collect()));
     let endpoint = &contract.endpoint;
     let name = store::contract_name(folder, endpoint);
     let assertion = || assert(&name, &contract.to_string(), &endpoint.to_string());

@@ -33,11 +33,14 @@ pub use history::History;
 pub use kinds::Kinds;
 pub use orders::{Case, Orders};
 pub use situation::{Condition, Feature};
-pub(crate) use text::{LEARNED, RECORDINGS};
-pub(crate) use traffic::Answer;
+use text::{CASSETTE, LEARNED, RECORDINGS};
 pub use traffic::Traffic;
+pub(crate) use traffic::{Answer, cassette_of};
+
+use std::collections::BTreeMap;
 
 use crate::contract::invariant::Invariant;
+use crate::contract::order::Witness;
 use crate::message::TagSource;
 
 /// What a server promises at one endpoint.
@@ -69,6 +72,8 @@ pub struct Contract {
 pub struct Origin {
     /// From how many independent recordings it was learned; 0 if that is not known.
     pub recordings: usize,
+    /// The name of the cassette where that was one recording, if it is known.
+    pub cassette: Option<String>,
     /// What the text was when it was learned, as a hash; empty if that is not known.
     pub learned: String,
 }
@@ -81,6 +86,22 @@ impl PartialEq for Origin {
 
 impl Eq for Origin {}
 
+impl Origin {
+    /// What the head of the file says, by name.
+    pub(crate) fn head(&self) -> Vec<(&'static str, serde_json::Value)> {
+        let mut head = vec![(RECORDINGS, self.recordings.into())];
+        head.extend(self.cassette.as_deref().map(|name| (CASSETTE, name.into())));
+        head.push((LEARNED, self.learned.as_str().into()));
+        head
+    }
+
+    /// Whether all it knows may be what was recorded in a cassette: then that is the same scenario, recorded
+    /// again.
+    pub(crate) fn may_be_of(&self, cassette: &str) -> bool {
+        self.recordings <= 1 && self.cassette.as_deref().is_none_or(|known| known == cassette)
+    }
+}
+
 impl Contract {
     /// Whether it is as it was learned: then somebody who accepts more recordings has it learned anew.
     /// One that was edited by hand stays as it is as long as it is kept.
@@ -88,9 +109,11 @@ impl Contract {
         self.origin.learned == self.hash()
     }
 
-    /// With what is known of how it was learned.
-    fn learned_from(mut self, recordings: usize) -> Self {
-        self.origin = Origin { recordings, learned: self.hash() };
+    /// With what is known of how it was learned: the cassette of each independent recording.
+    fn learned_from(mut self, recordings: &BTreeMap<Witness, &str>) -> Self {
+        let first = recordings.values().next().filter(|_| recordings.len() == 1);
+        let cassette = first.map(|name| (*name).to_owned());
+        self.origin = Origin { recordings: recordings.len(), cassette, learned: self.hash() };
         self
     }
 

@@ -157,6 +157,7 @@ fn origin(text: &str) -> Origin {
     {
         match name.trim() {
             RECORDINGS => origin.recordings = says.parse().unwrap_or_default(),
+            CASSETTE => origin.cassette = Some(says.trim_matches('"').to_owned()),
             LEARNED => origin.learned = says.trim_matches('"').to_owned(),
             _ => {}
         }
@@ -165,8 +166,9 @@ fn origin(text: &str) -> Origin {
 }
 
 /// What the head says, by name.
-pub(crate) const RECORDINGS: &str = "recordings";
-pub(crate) const LEARNED: &str = "learned";
+pub(super) const RECORDINGS: &str = "recordings";
+pub(super) const CASSETTE: &str = "cassette";
+pub(super) const LEARNED: &str = "learned";
 
 /// The error with all that is wrong, each with its place.
 fn unreadable(text: &str, mut errors: Vec<ParseError>) -> Error {

@@ -202,7 +202,7 @@ impl Traffic {
     /// What the answers of an endpoint have in common.
     pub(super) fn learn(&self, endpoint: &Endpoint) -> Contract {
         let answers = self.answers(endpoint);
-        let recordings: BTreeSet<Witness> = answers.iter().map(|answer| answer.witness).collect();
+        let recordings = answers.iter().map(|answer| (answer.witness, answer.cassette())).collect();
         let contract = Contract {
             endpoint: endpoint.clone(),
             tag: self.tag(endpoint).cloned(),
@@ -222,7 +222,7 @@ impl Traffic {
                 .filter(|_| !answers.iter().flat_map(|it| &it.body).all(JsonMessage::is_nothing)),
             origin: Origin::default(),
         };
-        contract.learned_from(recordings.len())
+        contract.learned_from(&recordings)
     }
 
     /// The header fields that are promised.
@@ -350,7 +350,17 @@ fn extent(response: &Response) -> Extent {
     if response.end == End::Complete { Extent::Whole } else { Extent::Begun }
 }
 
+/// The cassette that a place is in, which reads like `mcp/plain #2`.
+pub(crate) fn cassette_of(place: &str) -> &str {
+    place.rsplit_once(" #").map_or(place, |(cassette, _)| cassette)
+}
+
 impl Answer {
+    /// The cassette that it is in.
+    pub(crate) fn cassette(&self) -> &str {
+        cassette_of(&self.place)
+    }
+
     /// An answer, and what came before it, as far as that is known. What was cut and is no stream says
     /// nothing.
     pub(super) fn of(

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use super::folder::make_folder;
 use super::regular;
 use super::replace::replace;
-use crate::contract::{Contract, Endpoint, LEARNED, Origin, RECORDINGS};
+use crate::contract::{Contract, Endpoint};
 use crate::error::{Error, Result};
 
 const ACCEPTED: &str = "snap";
@@ -127,9 +127,10 @@ pub(super) fn read(file: &Path) -> Result<Contract> {
 fn write(file: &Path, contract: &Contract) -> Result<()> {
     make_folder(file.parent().unwrap_or(Path::new(".")))?;
     let endpoint = serde_json::Value::from(contract.endpoint.to_string());
-    let Origin { recordings, learned } = &contract.origin;
-    let info = format!("info:\n  {RECORDINGS}: {recordings}\n  {LEARNED}: \"{learned}\"");
-    let text = format!("---\nsource: cassettes\nexpression: {endpoint}\n{info}\n---\n{contract}");
+    let said = contract.origin.head().into_iter();
+    let info: String = said.map(|(name, says)| format!("\n  {name}: {says}")).collect();
+    let text =
+        format!("---\nsource: cassettes\nexpression: {endpoint}\ninfo:{info}\n---\n{contract}");
     replace(file, text.as_bytes())
 }
 

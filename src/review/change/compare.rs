@@ -14,7 +14,9 @@ use super::{cassettes, listed, once, orders, parallel, promised_orders, requests
 use crate::cassette::{Cassette, Headers, Interaction, Name};
 use crate::contract::order::Order;
 use crate::contract::shape::Schema;
-use crate::contract::{self, Answer, Contract, Endpoint, Finding, Kinds, Orders, Traffic};
+use crate::contract::{
+    self, Answer, Contract, Endpoint, Finding, Kinds, Orders, Traffic, cassette_of,
+};
 use crate::message::{Messages, Protocols, Trace};
 
 /// What is known of one side.
@@ -285,8 +287,8 @@ fn at_endpoint(
     let (was, is) = (&old.contract, &new.contract);
     let of_recordings =
         [requests::changes(before, answers), listed::changes(before, answers)].concat();
-    let (orders, learned_from) = (was.order.as_ref(), was.origin.recordings);
-    let sides = Sides { old: before, new: answers, same, orders, learned_from };
+    let (orders, origin) = (was.order.as_ref(), &was.origin);
+    let sides = Sides { old: before, new: answers, same, orders, origin };
     if was == is && new.accepted.as_ref() == Some(is) {
         let mut drafts = of_recordings;
         if let Some(orders) = &was.order {
@@ -387,7 +389,11 @@ fn other_status([before, endpoint]: [&Endpoint; 2], was: &Promises, is: &Promise
     let is_answered_again = !was.places(before).is_disjoint(&is.places(endpoint));
     let (old, new) = (before.status, endpoint.status);
     let what = format!("it answers {new}, and not {old} any more");
-    let verdict = if is_answered_again { Verdict::Breaking } else { status_new(new) };
+    let verdict = match status_new(new) {
+        Verdict::Breaking => takes_place(endpoint, |it| it == before, was, is),
+        _ if is_answered_again => Verdict::Breaking,
+        refused => refused,
+    };
     let draft = at_status(Rule::StatusNew, verdict, what);
     draft.keyed(old.to_string()).witnessed(is.first(endpoint))
 }
@@ -456,14 +462,15 @@ fn takes_place(
     let now = is.questions(endpoint);
     let is_answered_again = before().any(|(it, _)| !was.questions(it).is_disjoint(&now));
     let is_left = before().any(|(it, _)| is.all.contains_key(it));
-    let learned_from = before().map(|(_, promise)| promise.contract.origin.recordings).max();
-    let is_alone = was.traffic.endpoints().next().is_none() && is.places(endpoint).len() < 2;
-    let is_one_of_many = is_alone && learned_from > Some(1);
-    if !is_answered_again && (is_left || is_one_of_many) {
-        Verdict::Unproven
-    } else {
-        Verdict::Breaking
-    }
+    let places = is.places(endpoint);
+    let may_be_of = |place: &&str| {
+        let cassette = cassette_of(place);
+        before().any(|(_, promise)| promise.contract.origin.may_be_of(cassette))
+    };
+    let is_other = was.traffic.endpoints().next().is_none()
+        && places.len() < 2
+        && !places.iter().any(may_be_of);
+    if !is_answered_again && (is_left || is_other) { Verdict::Unproven } else { Verdict::Breaking }
 }
 
 /// The number of a message in its stream, counted from 1 without keep-alives, and from 0 with them.

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use super::report::{Change, Direction, NewTrace, Part, Place, Possible, Verdict, Witnesses};
 use super::rule::Rule;
 use super::weight::About;
-use crate::contract::Endpoint;
 use crate::contract::order::Neighbours;
 use crate::contract::shape::Gain;
+use crate::contract::{Endpoint, cassette_of};
 
 /// A change at an endpoint, before it has a fingerprint and before its witness was looked up.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,8 +54,7 @@ impl Shown {
     }
 
     fn cassettes(&self) -> Vec<String> {
-        let names = self.places.iter().filter_map(|place| Some(place.rsplit_once(" #")?.0));
-        let names: BTreeSet<&str> = names.collect();
+        let names: BTreeSet<&str> = self.places.iter().map(|place| cassette_of(place)).collect();
         names.into_iter().map(str::to_owned).collect()
     }
 }

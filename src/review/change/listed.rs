@@ -31,7 +31,7 @@ pub(super) fn changes(old: &[Answer], new: &[Answer]) -> Vec<Draft> {
 fn lists(answers: &[Answer]) -> Lists<'_> {
     let mut lists = Lists::new();
     for answer in answers {
-        let Some((cassette, _)) = answer.place.rsplit_once(" #") else { continue };
+        let cassette = answer.cassette();
         for message in answer.events.iter().chain(&answer.body) {
             let method = message.kind.strip_prefix("result of ");
             let Some(list) = method.and_then(|it| it.strip_suffix("/list")) else { continue };

@@ -14,7 +14,7 @@ use super::orders::{case_name, tags};
 use super::report::{Part, Verdict};
 use super::rule::Rule;
 use crate::contract::order::{Extent, Word};
-use crate::contract::{Answer, Case, Orders};
+use crate::contract::{Answer, Case, Orders, Origin, cassette_of};
 use crate::message::{DONE, Tag, telling};
 use crate::text::json::{Container, Text};
 
@@ -50,8 +50,8 @@ pub(super) struct Sides<'a> {
     pub same: &'a BTreeSet<String>,
     /// The orders of before.
     pub orders: Option<&'a Orders>,
-    /// From how many recordings the contract of before was learned; 0 if that is not known.
-    pub learned_from: usize,
+    /// How the contract of before was learned.
+    pub origin: &'a Origin,
 }
 
 /// Independent recordings.
@@ -87,7 +87,7 @@ impl Sides<'_> {
                 all,
                 recordings: total,
                 before,
-                learned_from: self.learned_from,
+                learned_from: self.origin.recordings,
             };
             // What came of something, or a type, in the place of another one.
             let is_swap =
@@ -114,9 +114,8 @@ impl Sides<'_> {
     /// there are now: what one conversation says goes together.
     fn is_one_of_many(&self, draft: &Draft, all: usize) -> bool {
         let places = draft.shown.iter().flat_map(|shown| &shown.places);
-        let cassettes: BTreeSet<&str> =
-            places.filter_map(|place| Some(place.rsplit_once(" #")?.0)).collect();
-        self.old.is_empty() && cassettes.len() < 2 && self.learned_from > all
+        let cassettes: BTreeSet<&str> = places.map(|place| cassette_of(place)).collect();
+        self.old.is_empty() && cassettes.len() < 2 && self.origin.recordings > all
     }
 
     /// Whether scenarios that were recorded before show the change, and either each one that could does, or
@@ -126,14 +125,17 @@ impl Sides<'_> {
             let asked = answers.filter(|answer| self.is_asked(draft, answer));
             asked.map(|answer| answer.witness.0).collect::<Recordings>().len() == 1
         };
-        let is_same = |place: &String| self.old.iter().any(|answer| answer.place == *place);
-        let (is_same, are_same) = match (&draft.shown, self.old.is_empty()) {
-            (_, true) => (self.learned_from <= 1, false),
-            (None, _) => (false, false),
-            (Some(shown), _) => (is_same(&shown.place), shown.places.iter().all(is_same)),
+        let Some(shown) = draft.shown.as_ref().filter(|_| ends_something(draft.rule)) else {
+            return false;
         };
+        if self.old.is_empty() {
+            let is_known = self.origin.cassette.is_some();
+            return self.origin.may_be_of(cassette_of(&shown.place))
+                && (is_known || are_one(&mut new.iter().copied()));
+        }
+        let is_same = |place: &String| self.old.iter().any(|answer| answer.place == *place);
         let is_one = || are_one(&mut new.iter().copied()) || are_one(&mut self.old.iter());
-        ends_something(draft.rule) && is_same && (is_each && are_same || is_one())
+        is_same(&shown.place) && (is_each && shown.places.iter().all(is_same) || is_one())
     }
 
     /// Whether an answer is one to the requests that a change is about.

@@ -8,7 +8,7 @@ use retape::contract::{self, Contract, Traffic};
 use retape::message::Protocols;
 use retape::review::change::{self, Exchange, Known, Report, Rule, State, Verdict, compare};
 use retape::review::report::{Colour, Face, changes};
-use retape::store::{Side, load_side};
+use retape::store::{self, Side, load_side};
 use retape::{Cassette, Name};
 
 use super::told;
@@ -267,6 +267,40 @@ fn another_media_type_breaks_where_it_takes_the_place_of_one() {
     // One test of many is run alone.
     let [_, alone] = both(&old, &side(vec![events(ASKED)]));
     assert_eq!(alone, [format!("unproven {rule}")]);
+}
+
+#[test]
+fn a_contract_of_one_recording_knows_its_scenario() {
+    let one = |name: &str, status: u16, said: &str| {
+        let (_, cassette) = side(vec![exchange("/state", ASKED, status, &[said])]).remove(0);
+        (Name::new(name).unwrap(), cassette)
+    };
+    let (whole, less) = (r#"{"id":1,"note":"a"}"#, r#"{"id":1}"#);
+    // As it comes back from its file.
+    let accepted = |old: &(Name, Cassette)| -> Vec<Contract> {
+        let folder = tempfile::tempdir().unwrap();
+        let contracts = learned(std::slice::from_ref(old));
+        for contract in &contracts {
+            store::accept(folder.path(), contract).unwrap();
+        }
+        store::contracts(folder.path()).unwrap()
+    };
+    let check = |new: &[(Name, Cassette)], expected: &str| {
+        let accepted = accepted(&one("first", 200, whole));
+        let known = Known { name: "new", path: "cassettes", cassettes: new, accepted: &accepted };
+        let told = told(&change::check(&Protocols::default(), known).report);
+        let told: Vec<&str> = told.iter().filter_map(|it| Some(it.split_once(':')?.0)).collect();
+        assert_eq!(told, [expected]);
+    };
+
+    // The scenario that it was learned from, recorded again, alone or beside one that keeps it.
+    check(&[one("first", 200, less)], "breaking field-missing");
+    check(&[one("first", 200, less), one("second", 200, whole)], "breaking field-missing");
+    check(&[one("first", 201, whole)], "breaking status-new");
+    // Another one: it may have been so before.
+    check(&[one("second", 200, less)], "unproven field-missing");
+    check(&[one("first", 200, whole), one("second", 200, less)], "unproven field-missing");
+    check(&[one("second", 201, whole)], "unproven status-new");
 }
 
 #[test]
