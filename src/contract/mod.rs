@@ -37,7 +37,7 @@ use text::{CASSETTE, LEARNED, RECORDINGS};
 pub use traffic::Traffic;
 pub(crate) use traffic::{Answer, cassette_of};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::contract::invariant::Invariant;
 use crate::contract::order::Witness;
@@ -72,7 +72,7 @@ pub struct Contract {
 pub struct Origin {
     /// From how many independent recordings it was learned; 0 if that is not known.
     pub recordings: usize,
-    /// The name of the cassette where that was one recording, if it is known.
+    /// The name of the cassette that all of them were in, if it was one and that is known.
     pub cassette: Option<String>,
     /// What the text was when it was learned, as a hash; empty if that is not known.
     pub learned: String,
@@ -95,10 +95,14 @@ impl Origin {
         head
     }
 
-    /// Whether all it knows may be what was recorded in a cassette: then that is the same scenario, recorded
-    /// again.
+    /// Whether all of it was learned from one cassette, and that is this.
+    pub(crate) fn is_of(&self, cassette: &str) -> bool {
+        self.cassette.as_deref() == Some(cassette)
+    }
+
+    /// Whether that may be so: then what the cassette shows now is the same scenario, recorded again.
     pub(crate) fn may_be_of(&self, cassette: &str) -> bool {
-        self.recordings <= 1 && self.cassette.as_deref().is_none_or(|known| known == cassette)
+        self.is_of(cassette) || self.cassette.is_none() && self.recordings <= 1
     }
 }
 
@@ -111,8 +115,9 @@ impl Contract {
 
     /// With what is known of how it was learned: the cassette of each independent recording.
     fn learned_from(mut self, recordings: &BTreeMap<Witness, &str>) -> Self {
-        let first = recordings.values().next().filter(|_| recordings.len() == 1);
-        let cassette = first.map(|name| (*name).to_owned());
+        let cassettes: BTreeSet<&&str> = recordings.values().collect();
+        let only = cassettes.first().filter(|_| cassettes.len() == 1);
+        let cassette = only.map(|name| (**name).to_owned());
         self.origin = Origin { recordings: recordings.len(), cassette, learned: self.hash() };
         self
     }

@@ -462,14 +462,12 @@ fn takes_place(
     let now = is.questions(endpoint);
     let is_answered_again = before().any(|(it, _)| !was.questions(it).is_disjoint(&now));
     let is_left = before().any(|(it, _)| is.all.contains_key(it));
-    let places = is.places(endpoint);
-    let may_be_of = |place: &&str| {
-        let cassette = cassette_of(place);
-        before().any(|(_, promise)| promise.contract.origin.may_be_of(cassette))
-    };
+    let cassettes: BTreeSet<&str> = is.places(endpoint).into_iter().map(cassette_of).collect();
+    let may_be_of =
+        |cassette: &&str| before().any(|(_, promise)| promise.contract.origin.may_be_of(cassette));
     let is_other = was.traffic.endpoints().next().is_none()
-        && places.len() < 2
-        && !places.iter().any(may_be_of);
+        && cassettes.len() < 2
+        && !cassettes.iter().any(may_be_of);
     if !is_answered_again && (is_left || is_other) { Verdict::Unproven } else { Verdict::Breaking }
 }
 

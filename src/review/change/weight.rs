@@ -128,13 +128,19 @@ impl Sides<'_> {
         let Some(shown) = draft.shown.as_ref().filter(|_| ends_something(draft.rule)) else {
             return false;
         };
-        if self.old.is_empty() {
-            let is_known = self.origin.cassette.is_some();
-            return self.origin.may_be_of(cassette_of(&shown.place))
-                && (is_known || are_one(&mut new.iter().copied()));
+        let origin = self.origin;
+        let is_known = !self.old.is_empty() || origin.cassette.is_some();
+        if !is_known {
+            return origin.recordings <= 1 && are_one(&mut new.iter().copied());
         }
-        let is_same = |place: &String| self.old.iter().any(|answer| answer.place == *place);
-        let is_one = || are_one(&mut new.iter().copied()) || are_one(&mut self.old.iter());
+        let is_same = |place: &String| match self.old {
+            [] => origin.is_of(cassette_of(place)),
+            old => old.iter().any(|answer| answer.place == *place),
+        };
+        let is_one = || match self.old {
+            [] => origin.recordings == 1 || are_one(&mut new.iter().copied()),
+            old => are_one(&mut new.iter().copied()) || are_one(&mut old.iter()),
+        };
         is_same(&shown.place) && (is_each && shown.places.iter().all(is_same) || is_one())
     }
 

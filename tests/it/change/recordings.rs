@@ -301,6 +301,9 @@ fn a_contract_of_one_recording_knows_its_scenario() {
     check(&[one("second", 200, less)], "unproven field-missing");
     check(&[one("first", 200, whole), one("second", 200, less)], "unproven field-missing");
     check(&[one("second", 201, whole)], "unproven status-new");
+    let (name, mut cassette) = one("second", 201, whole);
+    cassette.interactions.push(cassette.interactions[0].clone());
+    check(&[(name, cassette)], "unproven status-new");
 }
 
 #[test]
