@@ -1,6 +1,6 @@
 //! Which accepted contracts the recordings keep, and what they would be.
 
-use super::cut::{Cut, JsonMessage};
+use super::cut::{JsonMessage, Read};
 use super::headers::Promised;
 use super::history::Before;
 use super::text::{BODY, EVENTS, HEADERS, INVARIANTS, KEEP_ALIVES, ORDER};
@@ -80,10 +80,12 @@ impl Contract {
         let Some(response) = interaction.response() else { return Vec::new() };
         let before = earlier.map(|history| Before { history, number: usize::MAX });
         let protocols = self.tag.as_ref().map_or(protocols.clone(), |tag| protocols.with(tag));
-        let cut = Cut::of(response, &protocols);
+        let Read { asked, cut: Some(cut) } = Read::of(interaction, &protocols) else {
+            return Vec::new();
+        };
         let place = (String::new(), Witness::default());
         let headers = Promised::only(self.named_headers()).of(response);
-        let answer = Answer::of(interaction, response, cut, before, place, headers);
+        let answer = Answer::of(interaction, response, (asked, cut), before, place, headers);
         let mut breaches = Vec::new();
         for part in [ORDER, INVARIANTS, HEADERS, EVENTS, KEEP_ALIVES, BODY] {
             for what in self.broken_in(part, &answer, before) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::cassette::{Request, Response};
+use crate::cassette::Response;
 use crate::identity::{Issuer, Ledger, identifiers};
 use crate::text::json::{Text, pointer};
 
@@ -44,10 +44,8 @@ const DATA: usize = 1024;
 
 impl Clients {
     /// Listens to a request.
-    pub(super) fn hear(&mut self, request: &Request) {
-        let body = request.readable();
-        let Some(json) = Text::parse(&body) else { return };
-        json.each_leaf(|_, _, value, spelled| {
+    pub(super) fn hear(&mut self, asked: Text<'_>) {
+        asked.each_leaf(|_, _, value, spelled| {
             if spelled.starts_with('"') && !is_data(&value) {
                 self.hear_text(&value);
             }
@@ -203,7 +201,7 @@ fn is_compound(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cassette::{Body, Headers};
+    use crate::cassette::Body;
 
     #[test]
     fn compound_words_are_made_up_and_plain_ones_are_not() {
@@ -227,21 +225,15 @@ mod tests {
 
     #[test]
     fn a_word_that_the_server_said_first_is_not_made_up() {
-        let request = |text: &str| Request {
-            method: "POST".to_owned(),
-            path: "/".to_owned(),
-            headers: Headers::new(),
-            body: format!(r#"{{"text":"{text}"}}"#).into(),
-        };
         let response = Response {
             body: Body::Whole(r#"{"name":"get_secret","type":"tool_use"}"#.into()),
             ..Response::of(200)
         };
         let mut clients = Clients::default();
 
-        clients.hear(&request("call get_secret"));
+        clients.hear(Text::known(r#"{"text":"call get_secret"}"#));
         clients.hear_answer(&response);
-        clients.hear(&request("tool_use"));
+        clients.hear(Text::known(r#"{"text":"tool_use"}"#));
 
         assert_eq!(["get_secret", "tool_use"].map(|word| clients.made_up(word)), [true, false]);
     }

@@ -1,16 +1,23 @@
-//! An answer that was cut into messages: once, for all that is learned and checked.
+//! Requests that were read, and answers that were cut into messages.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
-use crate::cassette::{End, Response};
+use crate::cassette::{End, Interaction, Response};
 use crate::contract::invariant;
 use crate::contract::order::Token;
 use crate::identity::{Meaning, identifiers};
 use crate::message::{Framing, Message, Messages, Protocols, Tag, Trace};
 use crate::text::json::{Container, Text};
 use crate::text::rpc::Envelope;
+
+/// An interaction that was read, once for all that is learned and checked.
+pub(super) struct Read {
+    /// What was asked, if it is JSON.
+    pub(super) asked: Option<String>,
+    pub(super) cut: Option<Cut>,
+}
 
 /// An answer that was cut into messages.
 #[derive(Debug)]
@@ -28,6 +35,19 @@ pub(super) struct Step {
     pub(super) token: Token,
 }
 
+impl Read {
+    pub(super) fn of(interaction: &Interaction, protocols: &Protocols) -> Self {
+        let cut = interaction.response().map(|response| Cut::of(response, protocols));
+        let body = interaction.request.readable();
+        Self { asked: Text::parse(&body).map(|text| text.as_str().to_owned()), cut }
+    }
+
+    /// What was asked, if it is JSON.
+    pub(super) fn asked(&self) -> Option<Text<'_>> {
+        self.asked.as_deref().map(Text::known)
+    }
+}
+
 impl Cut {
     pub(super) fn of(response: &Response, protocols: &Protocols) -> Self {
         let Messages { framing, list: mut messages, .. } = Messages::of(response, protocols);
@@ -40,7 +60,7 @@ impl Cut {
 
     /// The messages that are JSON, in order.
     pub(super) fn json(&self) -> impl Iterator<Item = (&Message, Text<'_>)> {
-        self.messages.iter().filter_map(|message| Some((message, json(message)?)))
+        self.messages.iter().filter_map(|message| Some((message, message.json()?)))
     }
 
     /// The same by themselves.
@@ -52,7 +72,7 @@ impl Cut {
     pub(super) fn steps(&self) -> &[Step] {
         self.steps.get_or_init(|| {
             let said: Vec<Vec<Field<'_>>> =
-                self.messages.iter().map(|message| fields(json(message))).collect();
+                self.messages.iter().map(|message| fields(message.json())).collect();
             let trace = Trace::of(&self.messages, &self.protocols);
             let repeated = repeated(&self.messages, &said, &trace);
             let steps = trace.steps.iter().flat_map(|step| {
@@ -63,9 +83,9 @@ impl Cut {
                     let token = Token {
                         tag: step.tag.as_str().to_owned(),
                         run: pieces.len() > 1,
-                        keys: json(&self.messages[pieces[0]]).map_or_else(Vec::new, keys),
+                        keys: self.messages[pieces[0]].json().map_or_else(Vec::new, keys),
                         fields: alike(pieces.iter().map(|place| &said[*place])),
-                        parts: json(&self.messages[pieces[0]]).map_or_else(Vec::new, parts),
+                        parts: self.messages[pieces[0]].json().map_or_else(Vec::new, parts),
                     };
                     Step { is_named: step.tag.is_named(), token }
                 })
@@ -103,10 +123,6 @@ fn are_apart(one: &[Field<'_>], other: &[Field<'_>], repeated: &HashSet<&Field<'
         })
 }
 
-fn json(message: &Message) -> Option<Text<'_>> {
-    message.is_json.then(|| Text::known(&message.data))
-}
-
 /// The fields by which a message may belong to others.
 fn keys(json: Text<'_>) -> Vec<(String, String)> {
     let members = json.members().filter(|(name, value)| {
@@ -134,8 +150,10 @@ pub(crate) struct JsonMessage {
 }
 
 impl JsonMessage {
-    pub(super) fn new(tag: Tag, json: String, asked: Option<&str>) -> Self {
-        let kind = match (tag.as_str() == RESULT).then(|| called(&json, asked)).flatten() {
+    /// What is known to be JSON; `asked` is the request that it answers.
+    pub(super) fn new(tag: Tag, json: String, asked: Option<Text<'_>>) -> Self {
+        let called = || called(Text::known(&json), asked?);
+        let kind = match (tag.as_str() == RESULT).then(called).flatten() {
             Some(method) => format!("{RESULT} of {method}"),
             None => tag.as_str().to_owned(),
         };
@@ -167,9 +185,8 @@ impl JsonMessage {
 const RESULT: &str = "result";
 
 /// The method of the call that a message of JSON-RPC answers.
-fn called(json: &str, asked: Option<&str>) -> Option<String> {
-    let call = Envelope::of(Text::read(asked?)?)?;
-    let answer = Envelope::of(Text::read(json)?)?;
+fn called(json: Text<'_>, asked: Text<'_>) -> Option<String> {
+    let (call, answer) = (Envelope::of(asked)?, Envelope::of(json)?);
     answer.answers(&call).then_some(call.method)?.map(Cow::into_owned)
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::cut::{Cut, Step};
+use super::cut::{Cut, Read, Step};
 use crate::cassette::{End, Interaction};
 use crate::contract::invariant::{Earlier, Field, Names, identified};
 use crate::identity::identifiers;
@@ -51,15 +51,17 @@ struct Turn {
 impl History {
     /// What the answers of these interactions said.
     pub fn of(interactions: &[Interaction], protocols: &Protocols) -> Self {
-        Self::of_cuts(interactions, &cuts(interactions, protocols))
+        Self::of_read(interactions, &read(interactions, protocols))
     }
 
-    /// The same of answers that were cut into messages before.
-    pub(super) fn of_cuts(interactions: &[Interaction], cuts: &[Option<Cut>]) -> Self {
+    /// The same of what was read before.
+    pub(super) fn of_read(interactions: &[Interaction], all: &[Read]) -> Self {
         let mut history = Self::default();
-        for (number, (interaction, cut)) in interactions.iter().zip(cuts).enumerate() {
-            history.choose(number, interaction);
-            if let Some(cut) = cut {
+        for (number, (interaction, read)) in interactions.iter().zip(all).enumerate() {
+            if let Some(asked) = read.asked() {
+                history.choose(number, asked);
+            }
+            if let Some(cut) = &read.cut {
                 history.give(number, cut);
                 history.turn(number, interaction, cut);
             }
@@ -68,10 +70,8 @@ impl History {
     }
 
     /// Notes the words that a client says.
-    fn choose(&mut self, number: usize, interaction: &Interaction) {
-        let body = interaction.request.readable();
-        let Some(json) = Text::parse_container(&body) else { return };
-        json.each_leaf(|_, name, word, spelled| {
+    fn choose(&mut self, number: usize, asked: Text<'_>) {
+        asked.each_leaf(|_, name, word, spelled| {
             if !spelled.starts_with('"') || word.len() > LONGEST_WORD {
                 return;
             }
@@ -169,10 +169,9 @@ impl Earlier for Before<'_> {
     }
 }
 
-/// Each answer, cut into messages.
-pub(super) fn cuts(interactions: &[Interaction], protocols: &Protocols) -> Vec<Option<Cut>> {
-    let answers = interactions.iter().map(Interaction::response);
-    answers.map(|answer| Some(Cut::of(answer?, protocols))).collect()
+/// Each interaction, read.
+pub(super) fn read(interactions: &[Interaction], protocols: &Protocols) -> Vec<Read> {
+    interactions.iter().map(|interaction| Read::of(interaction, protocols)).collect()
 }
 
 /// The identifiers in the path.

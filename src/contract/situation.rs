@@ -95,11 +95,13 @@ impl Situation {
     /// What was asked, and what was said before, as far as that is known.
     pub(super) fn of(
         interaction: &Interaction,
-        asked: Option<&str>,
+        asked: Option<Text<'_>>,
         before: Option<Before<'_>>,
     ) -> Self {
         let mut situation = Self::default();
-        situation.ask(asked.unwrap_or_default(), before);
+        if let Some(asked) = asked {
+            situation.ask(asked, before);
+        }
         if let Some(before) = before {
             situation.sees = Sees::All;
             for (tag, path, json) in before.last(interaction) {
@@ -113,10 +115,10 @@ impl Situation {
         situation
     }
 
-    fn ask(&mut self, asked: &str, before: Option<Before<'_>>) {
+    fn ask(&mut self, asked: Text<'_>, before: Option<Before<'_>>) {
         let mut said: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
         let mut known: BTreeMap<String, bool> = BTreeMap::new();
-        for leaf in Text::read(asked).map(Text::leaves).unwrap_or_default() {
+        for leaf in asked.leaves() {
             let Some(path) = path(&leaf.pointer) else { continue };
             if !may_decide(&leaf.name, leaf.spelled) {
                 self.free.insert(Feature::Request(path.clone()));

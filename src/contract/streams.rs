@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use crate::cassette::Cassette;
 use crate::message::Message;
-use crate::text::json::Text;
 
 /// Whether one interaction was over before another one began: its answer was complete when the other
 /// request arrived. Both are numbers in the cassette, counted from 0.
@@ -63,7 +62,7 @@ pub fn apart(messages: &[Message], field: &str) -> Vec<(String, Vec<usize>)> {
 
 /// What stands in a field of a message, if something does.
 fn value(message: &Message, field: &str) -> Option<String> {
-    let data = Text::read(&message.data)?;
+    let data = message.json()?;
     let path: Vec<&str> = field.split('.').collect();
     let value = data.at(&path)?.as_str().trim_matches('"').to_owned();
     Some(value).filter(|it| !it.is_empty() && it != "null")

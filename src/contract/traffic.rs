@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::clients::Clients;
-use super::cut::{Cut, JsonMessage, Step};
+use super::cut::{Cut, JsonMessage, Read, Step};
 use super::headers::{self, Promised};
 use super::history::{self, Before, History};
 use super::kinds::Kinds;
@@ -74,6 +74,8 @@ struct Recorded<'a> {
     endpoint: Endpoint,
     interaction: &'a Interaction,
     response: &'a Response,
+    /// What was asked, if it is JSON.
+    asked: Option<String>,
     cut: Cut,
     place: String,
     /// The cassette, and what was asked.
@@ -108,8 +110,8 @@ impl Traffic {
         traffic.asked = asked(protocols, &all);
         let mut recordings: HashMap<(Endpoint, [u8; 32]), u32> = HashMap::new();
         for recorded in all {
-            let Recorded { endpoint, interaction, response, cut, place, recording, history } =
-                recorded;
+            let Recorded { endpoint, interaction, response, asked, cut, .. } = recorded;
+            let Recorded { place, recording, history, .. } = recorded;
             let is_other = traffic.tags.contains_key(&endpoint);
             let cut = if is_other { Cut::of(response, &traffic.protocols(&endpoint)) } else { cut };
             let before = Some(Before { history: &history.0, number: history.1 });
@@ -118,7 +120,8 @@ impl Traffic {
             let answers = traffic.answers.entry(endpoint).or_default();
             let witness = Witness(witness);
             let said = traffic.headers.of(response);
-            let answer = Answer::of(interaction, response, cut, before, (place, witness), said);
+            let read = (asked, cut);
+            let answer = Answer::of(interaction, response, read, before, (place, witness), said);
             answers.push(Answer { history: Some(history), ..answer });
         }
         let is_whole = |answer: &Answer| answer.extent == Extent::Whole;
@@ -147,12 +150,15 @@ impl Traffic {
         };
         let names = ledger.entries.into_iter().filter(|it| is_shown(it) && !is_elsewhere(it));
         let names: HashSet<String> = names.map(|entry| entry.value).collect();
-        let cuts = history::cuts(&cassette.interactions, &self.protocols);
-        let history = Arc::new(History::of_cuts(&cassette.interactions, &cuts));
+        let read = history::read(&cassette.interactions, &self.protocols);
+        let history = Arc::new(History::of_read(&cassette.interactions, &read));
         let endpoint = |it: &Interaction| Some(Endpoint::of(&it.request, it.response()?, &names));
         let endpoints: Vec<_> = cassette.interactions.iter().map(endpoint).collect();
-        for (number, (interaction, cut)) in cassette.interactions.iter().zip(cuts).enumerate() {
-            self.clients.hear(&interaction.request);
+        for (number, (interaction, read)) in cassette.interactions.iter().zip(read).enumerate() {
+            if let Some(asked) = read.asked() {
+                self.clients.hear(asked);
+            }
+            let Read { asked, cut } = read;
             let Some((response, cut)) = interaction.response().zip(cut) else { continue };
             if extent(response) == Extent::Begun && !cut.framing.is_stream() {
                 continue;
@@ -163,7 +169,16 @@ impl Traffic {
             let place = format!("{name} #{}", number + 1);
             let history = (Arc::clone(&history), number);
             let recording = recording(name, &interaction.request);
-            all.push(Recorded { endpoint, interaction, response, cut, place, recording, history });
+            all.push(Recorded {
+                endpoint,
+                interaction,
+                response,
+                asked,
+                cut,
+                place,
+                recording,
+                history,
+            });
         }
         self.places.push(endpoints);
     }
@@ -366,14 +381,14 @@ impl Answer {
     pub(super) fn of(
         interaction: &Interaction,
         response: &Response,
-        cut: Cut,
+        (asked, cut): (Option<String>, Cut),
         before: Option<Before<'_>>,
         (place, witness): (String, Witness),
         headers: JsonMessage,
     ) -> Self {
         // What a question lists is what was there before, in whatever order that came to be.
         let is_question = interaction.request.method == "GET";
-        let asked = json(&interaction.request.readable());
+        let question = asked.as_deref().map(Text::known);
         let is_stream = cut.framing.is_stream();
         let extent = extent(response);
         let is_read = is_stream || extent == Extent::Whole;
@@ -382,12 +397,12 @@ impl Answer {
         let types: HashSet<&Tag> = cut.messages.iter().map(|message| &message.tag).collect();
         let ordered = is_stream || (is_read && named && !is_question && types.len() > 1);
         // It decides about the order of messages and about nothing else.
-        let situation = ordered.then(|| Situation::of(interaction, asked.as_deref(), before));
+        let situation = ordered.then(|| Situation::of(interaction, question, before));
         let word = ordered.then(|| Word { tokens: tokens(cut.steps()), witness, extent });
         let has_body = !is_stream && is_read && interaction.request.method != "HEAD";
-        let body = has_body.then(|| body(response, &cut, asked.as_deref())).flatten();
+        let body = has_body.then(|| body(response, &cut, question)).flatten();
         let (mut events, mut keep_alives, mut parts) = (Vec::new(), Vec::new(), Vec::new());
-        let json = |message: Message| JsonMessage::new(message.tag, message.data, asked.as_deref());
+        let json = |message: Message| JsonMessage::new(message.tag, message.data, question);
         if is_stream {
             let said = cut.into_json().filter(|message| message.tag != Tag::Comment).map(json);
             (keep_alives, events) = said.partition(|message| message.tag.is_keep_alive());
@@ -448,22 +463,18 @@ fn tokens(steps: &[Step]) -> Vec<crate::contract::order::Token> {
 
 /// An answer that is no stream, as one message. Where JSON is announced and none comes it is what a client
 /// makes of it: nothing, or a text.
-fn body(response: &Response, cut: &Cut, asked: Option<&str>) -> Option<JsonMessage> {
+fn body(response: &Response, cut: &Cut, asked: Option<Text<'_>>) -> Option<JsonMessage> {
     let body = response.readable().bytes();
     // Messages are found in JSON that was read.
     let is_read = cut.framing == Framing::Json && !cut.messages.is_empty();
-    let text = match (is_read, json(&body)) {
+    let json = if is_read { None } else { Text::parse(&body) };
+    let text = match (is_read, json) {
         (true, _) => String::from_utf8(body.into()).ok()?,
-        (false, Some(json)) => json,
+        (false, Some(json)) => json.as_str().to_owned(),
         (false, None) if cut.framing != Framing::Json => return None,
         (false, None) if body.trim_ascii().is_empty() => "null".to_owned(),
         (false, None) => serde_json::Value::from(String::from_utf8_lossy(&body)).to_string(),
     };
     let tag = cut.protocols.tag_of(Text::known(&text), None);
     Some(JsonMessage::new(tag, text, asked))
-}
-
-/// The text of a body that is JSON.
-fn json(body: &[u8]) -> Option<String> {
-    Text::parse(body).map(|text| text.as_str().to_owned())
 }

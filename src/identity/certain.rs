@@ -40,10 +40,10 @@ pub fn is_sealed(text: &str) -> bool {
         _ => 3,
     };
     let bytes = text.as_bytes();
-    let changes = bytes.windows(2).filter(|pair| class(pair[0]) != class(pair[1])).count();
+    let changes = || bytes.windows(2).filter(|pair| class(pair[0]) != class(pair[1])).count();
     bytes.len() >= SEALED
         && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_+/=.~".contains(byte))
-        && changes * 3 > bytes.len()
+        && changes() * 3 > bytes.len()
         && !identifiers(text).any(|word| is_certain(text, &word))
 }
 

@@ -40,7 +40,7 @@ pub fn identifiers(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut found: Vec<Range<usize>> = Vec::new();
     std::iter::from_fn(move || {
         while found.is_empty() {
-            let span = unescaped(bytes, next_span(bytes, at, SHORTEST)?);
+            let span = unescaped(bytes, next_span(bytes, at, SHORTEST, is_word)?);
             if let Some(behind) = behind_content(bytes, &span) {
                 at = behind;
                 continue;
@@ -59,20 +59,25 @@ pub fn identifiers(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
-/// The next run of letters, digits, `-` and `_` that is long enough.
+/// The next run of such bytes that is long enough.
 ///
-/// Such a run covers one of any so many bytes in a row, so most of a text is never looked at.
+/// It covers one of any so many bytes in a row, so most of a text is never looked at.
 #[inline]
-pub(super) fn next_span(bytes: &[u8], mut at: usize, shortest: usize) -> Option<Range<usize>> {
+pub(crate) fn next_span(
+    bytes: &[u8],
+    mut at: usize,
+    shortest: usize,
+    is_such: impl Fn(&u8) -> bool,
+) -> Option<Range<usize>> {
     while let Some(byte) = bytes.get(at + shortest - 1) {
         let within = at + shortest - 1;
-        if !is_word(byte) {
+        if !is_such(byte) {
             at = within + 1;
             continue;
         }
-        let before = bytes[at..within].iter().rev().take_while(|byte| is_word(byte));
+        let before = bytes[at..within].iter().rev().take_while(|byte| is_such(byte));
         let start = within - before.count();
-        let end = within + run(&bytes[within..]);
+        let end = within + bytes[within..].iter().take_while(|byte| is_such(byte)).count();
         if end - start >= shortest {
             return Some(start..end);
         }

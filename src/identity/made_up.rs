@@ -130,19 +130,26 @@ impl Words {
         false
     }
 
-    /// Where a word may begin, from a place on.
-    fn start(&self, bytes: &[u8], mut at: usize) -> Option<usize> {
-        let is_first = |byte: &u8| (self.firsts[usize::from(byte >> 6)] >> (byte & 63)) & 1 == 1;
+    /// Where a word may begin, from a place on: not within another one. A letter that belongs to an escape
+    /// (`\n`, `%3A`) is no part of one.
+    fn start(&self, bytes: &[u8], from: usize) -> Option<usize> {
         if self.values.is_empty() {
             return None;
         }
-        loop {
-            at += bytes.get(at..)?.iter().position(is_first)?;
-            if begins(bytes, at) {
+        let is_first = |byte: u8| (self.firsts[usize::from(byte >> 6)] >> (byte & 63)) & 1 == 1;
+        let mut is_inside = from > 0 && bytes[from - 1].is_ascii_alphanumeric();
+        let mut unescaped = if escape::ends(&bytes[..from]) { from } else { usize::MAX };
+        for (at, byte) in bytes.iter().copied().enumerate().skip(from) {
+            let is_part = byte.is_ascii_alphanumeric();
+            if !(is_part && is_inside && at != unescaped) && is_first(byte) {
                 return Some(at);
             }
-            at += 1;
+            if escape::is_mark(byte) {
+                unescaped = at + 1 + escape::letters(&bytes[at..]);
+            }
+            is_inside = is_part;
         }
+        None
     }
 
     /// The words that begin in a place, the longest first.
@@ -154,12 +161,6 @@ impl Words {
             value.is_some_and(|value| !goes_on(bytes, place.end) && self.values.contains(value))
         })
     }
-}
-
-/// Whether a place does not stand within a word. A letter that belongs to an escape (`\n`, `%3A`) is no
-/// part of one.
-fn begins(bytes: &[u8], at: usize) -> bool {
-    !goes_on(bytes, at) || escape::ends(&bytes[..at])
 }
 
 /// Whether letters and digits stand at both sides of a place.
@@ -189,6 +190,9 @@ mod tests {
             ("x8f3a 8f3ab", None),
             (r"line\n8f3a", Some(6..10)),
             ("id%3A8f3a", Some(5..9)),
+            (r"dash\u20148f3a", Some(10..14)),
+            (r"\n8f3ab\n8f3a", Some(9..13)),
+            ("x%3A8f3ab%zz8f3a", None),
             ("ca-b a-b", Some(5..8)),
             ("a-bc, a-b-c", Some(6..9)),
         ] {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::identifier::next_span;
 use crate::text::date::fits;
 
 /// The places of points in time within a text: dates with a time of day as RFC 3339 and ISO 8601
@@ -44,13 +45,19 @@ fn follows(bytes: &[u8], found: &Range<usize>) -> bool {
 
 /// The numbers in a text that may count from 1970 on, with what follows a decimal point and without.
 pub(crate) fn epochs(text: &str) -> impl Iterator<Item = &str> {
-    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
-    let words = words.map(|word| word.trim_matches('.')).filter(|word| word.len() >= 10);
+    // Most texts have no ten digits in a row.
+    let digits = next_span(text.as_bytes(), 0, EPOCH, u8::is_ascii_digit);
+    let words = if digits.is_some() { text } else { "" };
+    let words = words.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
+    let words = words.map(|word| word.trim_matches('.')).filter(|word| word.len() >= EPOCH);
     let words = words.flat_map(|word| {
         std::iter::once(word).chain(word.split('.').filter(move |piece| *piece != word))
     });
-    words.filter(|word| word.len() >= 10 && is_epoch(word))
+    words.filter(|word| word.len() >= EPOCH && is_epoch(word))
 }
+
+/// The digits of a number that counts seconds since 1970, from 2001 on.
+pub(crate) const EPOCH: usize = 10;
 
 /// Whether a whole value is a point in time or a length of time: a date, a date with a time, an HTTP
 /// date, an ISO 8601 duration.

@@ -92,7 +92,7 @@ impl Protocols {
         }
         let mut fields: BTreeMap<&str, (usize, At)> = BTreeMap::new();
         for message in bodies.iter().flatten() {
-            let json = Text::read_container(&message.data).map(Object::of);
+            let json = container(message).map(Object::of);
             if let Some(at) = json.and_then(|json| self.field(&json)) {
                 fields.entry(at.as_str()).or_insert_with(|| (0, at.clone())).0 += 1;
             }
@@ -107,7 +107,7 @@ impl Protocols {
         let mut types = BTreeSet::new();
         let messages = bodies.iter().copied().flatten().filter(|message| message.is_json);
         let all = messages.filter(|message| !message.is_keep_alive()).take(LOOKED_AT).all(|it| {
-            let tag = Text::read(&it.data).map(|json| protocols.tag_of(json, None));
+            let tag = it.json().map(|json| protocols.tag_of(json, None));
             let Some(event) = tag.as_ref().and(it.event.as_deref()) else { return false };
             types.insert(event);
             tag.is_some_and(|tag| !tag.is_named() || tag.as_str() == event)
@@ -116,7 +116,7 @@ impl Protocols {
     }
 
     fn sample<'m>(&self, body: usize, message: &'m Message) -> Option<Sample<'m>> {
-        let json = Text::read_container(&message.data)?;
+        let json = container(message)?;
         if self.knows(&Object::of(json)) {
             return None;
         }
@@ -365,4 +365,9 @@ impl Adaptive {
         self.all += 1.0;
         bits
     }
+}
+
+/// What a message says, if that is an object or an array.
+fn container(message: &Message) -> Option<Text<'_>> {
+    message.json().filter(|json| json.container().is_some())
 }

@@ -42,6 +42,8 @@ pub(crate) use protocols::{DONE, keeps_alive};
 pub use tag::{Tag, TagSource};
 pub use trace::{Step, Trace};
 
+use crate::text::json::Text;
+
 /// One typed thing cut from a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
@@ -66,6 +68,12 @@ impl Message {
     /// Whether it only says that the server is still there: a comment, a ping.
     pub fn is_keep_alive(&self) -> bool {
         self.tag.is_keep_alive()
+    }
+
+    /// What it says, if that is JSON.
+    pub(crate) fn json(&self) -> Option<Text<'_>> {
+        // It was read when the message was cut.
+        self.is_json.then(|| Text::known(&self.data))
     }
 
     fn new(tag: Tag, data: String, is_json: bool) -> Self {

@@ -102,7 +102,7 @@ impl Protocols {
 
     /// With the type that a person says, if they say one of it: whoever cut it may not have known.
     pub fn retagged(&self, message: Message) -> Message {
-        let json = Text::read(&message.data).map(Object::of);
+        let json = message.json().map(Object::of);
         let said = json.and_then(|object| {
             self.own.iter().find_map(|own| Some(named(Some(own), own.tag(&object)?)))
         });

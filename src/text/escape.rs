@@ -5,6 +5,11 @@ pub(crate) const fn is_letter(byte: u8) -> bool {
     matches!(byte, b'n' | b'r' | b't' | b'b' | b'f')
 }
 
+/// Whether an escape may begin with it.
+pub(crate) const fn is_mark(byte: u8) -> bool {
+    matches!(byte, b'\\' | b'%')
+}
+
 /// How many letters behind the mark that comes first belong to it.
 pub(crate) fn letters(text: &[u8]) -> usize {
     let hex = |digits: &[u8]| digits.iter().all(u8::is_ascii_hexdigit);
@@ -18,8 +23,10 @@ pub(crate) fn letters(text: &[u8]) -> usize {
 
 /// Whether a text ends with an escape.
 pub(crate) fn ends(text: &[u8]) -> bool {
-    [1, 2, 5].iter().any(|length| {
+    let ends_with = |length: usize| {
         let mark = text.len().checked_sub(length + 1);
-        mark.is_some_and(|mark| letters(&text[mark..]) == *length)
-    })
+        // Asked of each letter of a text, so the mark comes first.
+        mark.is_some_and(|mark| is_mark(text[mark]) && letters(&text[mark..]) == length)
+    };
+    ends_with(1) || ends_with(2) || ends_with(5)
 }

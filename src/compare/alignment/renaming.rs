@@ -10,7 +10,7 @@ use super::value::{Said, Sort, Word, apart, between, is_passing, times, words};
 use super::{Script, View};
 use crate::cassette::splice::{Edit, splice};
 use crate::cassette::{Evidence, Id, Ids};
-use crate::identity::{Words, is_certain, is_epoch, is_mixed, is_sealed};
+use crate::identity::{EPOCH, Words, is_certain, is_epoch, is_mixed, is_sealed, next_span};
 
 /// What the names of a new recording are in an old one. One stands for one: no two are called the
 /// same.
@@ -347,8 +347,13 @@ fn tokens(said: Said<'_>) -> Vec<&str> {
     let text = said.text;
     let mut found: Vec<&str> = times(text).map(|word| &text[word.range]).collect();
     found.extend(Some(said.value()).filter(|value| is_sealed(value)));
-    let runs = text.split(|c: char| !c.is_ascii_alphanumeric());
-    found.extend(runs.filter(|run| is_handle(run) || (run.len() >= 10 && is_epoch(run))));
+    let mut at = 0;
+    let runs = std::iter::from_fn(|| {
+        let span = next_span(text.as_bytes(), at, EPOCH, u8::is_ascii_alphanumeric)?;
+        at = span.end;
+        Some(&text[span])
+    });
+    found.extend(runs.filter(|run| is_handle(run) || is_epoch(run)));
     found
 }
 

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use memchr::memmem;
+
 use super::renaming::Names;
 use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::reading::{Kind, Reading, Step};
@@ -262,7 +264,7 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
 
 /// The names of temporary files, as Python makes them: `tmpw1_x8y2z`, in a folder.
 fn temporary(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
-    text.match_indices("/tmp").filter_map(move |(slash, _)| {
+    memmem::find_iter(text.as_bytes(), "/tmp").filter_map(move |slash| {
         let range = slash + 1..slash + 1 + TEMPORARY;
         let next = text.as_bytes().get(range.end);
         let goes_on = next.is_some_and(|it| it.is_ascii_alphanumeric() || b"-_".contains(it));
@@ -273,7 +275,7 @@ fn temporary(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
 /// Where the objects of a process lie: `<function f at 0x7f8e1e8c3880>`. Other such numbers may be amounts.
 fn addresses(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     const AT: &str = "at 0x";
-    text.match_indices(AT).filter_map(|(at, _)| {
+    memmem::find_iter(text.as_bytes(), AT).filter_map(|at| {
         let start = at + "at ".len();
         let rest = text.as_bytes()[at + AT.len()..].iter();
         let end = at + AT.len() + rest.take_while(|it| it.is_ascii_alphanumeric()).count();

@@ -1,6 +1,6 @@
 //! Which tags an expression lets stand beside one another (Glushkov's first, last and follow).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Order;
 use super::Place;
@@ -57,11 +57,12 @@ pub(super) fn pairs(expression: &Expression) -> Pairs<'_> {
         pairs.insert((Place::Start, Place::End));
     }
     // What leads to no end that is allowed stands beside nothing.
-    let mut leading = BTreeSet::from([Place::End]);
-    while let Some(next) =
-        pairs.iter().find(|(from, to)| leading.contains(to) && !leading.contains(from))
-    {
-        leading.insert(next.0);
+    let mut before: BTreeMap<Place<'_>, Vec<Place<'_>>> = BTreeMap::new();
+    pairs.iter().for_each(|(from, to)| before.entry(*to).or_default().push(*from));
+    let (mut leading, mut open) = (BTreeSet::from([Place::End]), vec![Place::End]);
+    while let Some(place) = open.pop() {
+        let all = before.get(&place).into_iter().flatten();
+        open.extend(all.filter(|from| leading.insert(**from)));
     }
     pairs.retain(|(_, to)| leading.contains(to));
     pairs

@@ -77,8 +77,9 @@ impl Slicing {
         let between = between.unwrap_or(Between::Nothing);
         let mut best = Self { key: key.to_owned(), between, apart: Vec::new() };
         let mut bits = best.bits(Code::Learned, words, tags.len());
+        let telling = best.telling(words, tags);
         while best.apart.len() < MOST_APART {
-            let others = tags.iter().filter(|tag| !best.apart.iter().any(|apart| apart == *tag));
+            let others = telling.iter().filter(|tag| !best.apart.iter().any(|apart| apart == *tag));
             let finer = others.map(|tag| {
                 let mut finer = best.clone();
                 finer.apart.push((*tag).to_owned());
@@ -90,6 +91,25 @@ impl Slicing {
             }
         }
         best
+    }
+
+    /// The tags that are in some slices and not in others; the first of those that are in the same.
+    fn telling<'w>(&self, words: &[&'w Word], tags: &BTreeSet<&'w str>) -> Vec<&'w str> {
+        let slices = words.iter().filter_map(|word| self.cut(word)).flat_map(|cut| cut.slices);
+        let mut in_slices: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        let mut all = 0;
+        for (number, (_, tokens)) in slices.enumerate() {
+            all = number + 1;
+            for tag in tokens.into_iter().map(|token| token.tag.as_str()).collect::<BTreeSet<_>>() {
+                in_slices.entry(tag).or_default().push(number);
+            }
+        }
+        let mut seen = BTreeSet::new();
+        let is_telling = |tag: &&str| {
+            let places = in_slices.remove(*tag);
+            places.is_some_and(|places| places.len() < all && seen.insert(places))
+        };
+        tags.iter().copied().filter(is_telling).collect()
     }
 
     /// What it takes to say the words in these slices.
