@@ -142,7 +142,10 @@ pub(crate) fn learned(
     for contract in meant {
         match findings.iter().position(|finding| *finding.endpoint() == contract.endpoint) {
             None => findings.push(Finding::Orphaned(contract.endpoint)),
-            Some(at) if contract.is_as_learned() && findings[at].proposed() == Some(&contract) => {
+            Some(at)
+                if contract.is_as_learned()
+                    && findings[at].proposed().is_some_and(|it| it.is_accepted(&contract)) =>
+            {
                 findings.remove(at);
             }
             Some(_) => {}

@@ -113,6 +113,13 @@ impl Contract {
         self.origin.learned == self.hash()
     }
 
+    /// Whether it is the accepted one, which was learned from the same only cassette, or from several. From
+    /// how many recordings is not asked: that would change with each one that is added.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_accepted(&self, accepted: &Self) -> bool {
+        self == accepted && self.origin.cassette == accepted.origin.cassette
+    }
+
     /// With what is known of how it was learned: the cassette of each independent recording.
     fn learned_from(mut self, recordings: &BTreeMap<Witness, &str>) -> Self {
         let cassettes: BTreeSet<&&str> = recordings.values().collect();

@@ -323,6 +323,32 @@ fn a_kept_contract_is_narrowed_only_on_request() {
 }
 
 #[test]
+fn a_contract_names_the_only_cassette_that_it_was_learned_from() {
+    let stage = stage();
+    let file = |name: &str| stage.folder().join(format!("cassettes/{name}.json"));
+    let agents = "cassettes/contracts/DELETE-v1-agents-agent_id-200.snap";
+    let others = ["deny_tokens", "approve_steps", "return_tokens"];
+    let aside = |name: &str| file(name).with_extension("aside");
+    others.iter().for_each(|name| std::fs::rename(file(name), aside(name)).unwrap());
+    run(&stage, &["accept"]);
+    let of_one = stage.read(agents);
+    assert!(of_one.contains("  recordings: 1\n  cassette: \"approve_tokens\"\n"), "{of_one}");
+
+    // Another one shows nothing new, and is accepted as well.
+    others.iter().for_each(|name| std::fs::rename(aside(name), file(name)).unwrap());
+    let (status, _, said) = run(&stage, &["accept"]);
+    assert_eq!(status, Some(0), "{said}");
+    let of_all = stage.read(agents);
+    assert!(of_all.contains("  recordings: 4\n  learned: "), "{of_all}");
+    let promised = |text: &str| text.split_once("learned:").map(|(_, it)| it.to_owned());
+    assert_eq!(promised(&of_one), promised(&of_all));
+
+    // Accepted once more, nothing is written.
+    let (_, _, said) = run(&stage, &["accept"]);
+    assert!(!said.contains("accepted DELETE"), "{said}");
+}
+
+#[test]
 fn what_no_cassette_shows_is_an_orphan_also_where_contracts_are_learned_anew() {
     let stage = stage();
     run(&stage, &["accept"]);
