@@ -233,20 +233,20 @@ impl Gateway {
 
     /// Answers a request: by its own path, or for the server that the client means.
     pub(super) async fn serve(
-        self: Arc<Self>,
-        head: Parts,
+        self: &Arc<Self>,
+        head: &Parts,
         asked: Asked,
-        proxied: Option<Proxied>,
+        proxied: Option<&Proxied>,
     ) -> Answer {
         let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
-        let Some(Proxied { session, origin, rule }) = &proxied else {
+        let Some(Proxied { session, origin, rule }) = proxied else {
             let mut address = self.address(path).await;
             let (session, server) = (address.session, address.server);
             let place = Place { session, server, ..Place::of(&head.headers) };
             let host = place.origin.filter(|_| session.is_empty()).map(|(_, host)| host);
             let named = host.and_then(session_of_host);
             address.session = named.as_deref().unwrap_or(session);
-            return self.serve_at(&head, &address, asked, place).await;
+            return self.serve_at(head, &address, asked, place).await;
         };
         // Without the proxy a session has the servers that were named, and all else leads to the first;
         // one of a test runner has all that its test asks. The first one may listen elsewhere each time.
@@ -263,10 +263,10 @@ impl Gateway {
         };
         if let (HostRule::Passed, Some(live)) = (rule, &self.untouched) {
             self.note_passed();
-            return Box::pin(live.ask(&head, &target, asked, place)).await;
+            return Box::pin(live.ask(head, &target, asked, place)).await;
         }
         let address = Address { session, server: "", target };
-        let answer = self.serve_at(&head, &address, asked, place).await;
+        let answer = self.serve_at(head, &address, asked, place).await;
         // A test runner's part within the client makes of it what the client's own library does.
         if self.settings.is_opened { answer } else { as_from_server(answer) }
     }

@@ -90,24 +90,36 @@ impl Gateway {
         if is_plain || track.replayer().is_none() || matches!(asked, Asked::Upgrade(_)) {
             return track.answer(head, target, asked, place).await;
         }
+        let answer = Box::pin(self.answer_hooked(track, head, target, asked, place)).await?;
+        Ok((answer, None))
+    }
+
+    async fn answer_hooked(
+        &self,
+        track: &Track,
+        head: &Parts,
+        target: &str,
+        asked: Asked,
+        place: Place<'_>,
+    ) -> Result<Answer, Unanswered> {
+        let settings = &self.settings;
         let silence = track.silence().filter(|_| self.untouched.is_none());
         let Some(body) = track::read(asked, silence).await else {
-            return Ok((track::abandoned(), None));
+            return Ok(track::abandoned());
         };
         let sent = Whole { head, target, body };
         let hooked = match &settings.hook {
             Some(hook) => hook.hooked(&sent).await,
             None => settings.compared.as_ref().map(|compared| Hooked::by(compared, &sent)),
         };
-        let answer = match (hooked, &self.untouched) {
-            (Some(hooked), _) => Box::pin(track.answer_as(hooked.whole(), sent, place)).await?,
+        match (hooked, &self.untouched) {
+            (Some(hooked), _) => track.answer_as(hooked.whole(), sent, place).await,
             (None, Some(live)) => {
                 self.note_passed();
-                Box::pin(live.ask_whole(sent, place)).await
+                Ok(live.ask_whole(sent, place).await)
             }
-            (None, None) => track::abandoned(),
-        };
-        Ok((answer, None))
+            (None, None) => Ok(track::abandoned()),
+        }
     }
 }
 

@@ -165,10 +165,8 @@ impl Hub {
         lock(&self.opened).get(routed.as_deref().unwrap_or(name)).cloned()
     }
 
-    async fn serve(self: Arc<Self>, mut request: Request<Incoming>) -> Answer {
-        self.lead(&mut request);
-        let (mut head, body) = request.into_parts();
-        let proxied = match self.main.proxied(&mut head) {
+    async fn serve(&self, head: &mut Parts, body: Incoming) -> Answer {
+        let proxied = match self.main.proxied(head) {
             Ok(proxied) => proxied,
             Err(refusal) => return *refusal,
         };
@@ -176,11 +174,11 @@ impl Hub {
         let session = match &proxied {
             Some(proxied) => &proxied.session,
             None => {
-                if let Some(why) = guard::refusal(&head, &self.main.settings.allowed_hosts) {
+                if let Some(why) = guard::refusal(head, &self.main.settings.allowed_hosts) {
                     return guard::refused(&why);
                 }
                 if let Some(asked) = control::asked(target) {
-                    return Box::pin(control::answer(&self, &head, body, asked)).await;
+                    return Box::pin(control::answer(self, head, body, asked)).await;
                 }
                 Address::parse(target).session
             }
@@ -189,7 +187,7 @@ impl Hub {
         let client = head.extensions.remove::<OnUpgrade>();
         let client = client.filter(|_| is_upgrade(&head.method, &head.headers));
         let asked = client.map_or(Asked::Arriving(body), Asked::Upgrade);
-        gateway.serve(head, asked, proxied).await
+        gateway.serve(head, asked, proxied.as_ref()).await
     }
 
     /// Notes which session and which server a request means that a client's transport leads here. No page of
@@ -219,13 +217,18 @@ impl Hub {
             rule: HostRule::Recorded,
         });
         head.uri = uri.path_and_query.map_or_else(Uri::default, Uri::from);
-        Arc::clone(&self.main).serve(head, Asked::Whole(body), proxied).await
+        self.main.serve(&head, Asked::Whole(body), proxied.as_ref()).await
     }
 }
 
 impl Handler for Hub {
-    fn handle(self: Arc<Self>, request: Request<Incoming>) -> impl Future<Output = Answer> + Send {
-        self.serve(request)
+    fn handle(
+        self: Arc<Self>,
+        mut request: Request<Incoming>,
+    ) -> impl Future<Output = Answer> + Send {
+        self.lead(&mut request);
+        let (mut head, body) = request.into_parts();
+        async move { self.serve(&mut head, body).await }
     }
 
     fn tunnel(&self, head: &Parts) -> Result<Tunnel, Refusal> {

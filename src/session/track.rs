@@ -92,6 +92,16 @@ pub(super) struct Begun {
     pub(super) rescued: Option<(Recovered, PathBuf)>,
 }
 
+impl Played {
+    /// What a request for a WebSocket is answered, and what is played then.
+    fn with(upgraded: Upgraded, client: OnUpgrade) -> (Answer, Option<Self>) {
+        match upgraded {
+            Upgraded::Opened(Opened { answer, socket }) => (answer, Some(Self { socket, client })),
+            Upgraded::Refused(answer) => (answer, None),
+        }
+    }
+}
+
 impl Track {
     /// What the mode asks for, given whether the cassette exists.
     pub(super) fn plan(settings: &Settings, name: &Name) -> Mode {
@@ -112,11 +122,18 @@ impl Track {
         place: Place<'_>,
     ) -> Result<(Answer, Option<Played>), Unanswered> {
         let answer = match (self, asked) {
-            // What is rare is no part of the future, which is moved for each request.
-            (_, Asked::Upgrade(client)) => {
-                return Box::pin(self.upgrade(head, target, client, place)).await;
-            }
             (Self::Forward(live), asked) => live.ask(head, target, asked, place).await,
+            // What is rare is no part of the future, which is moved for each request.
+            (Self::Replay(replayer), Asked::Upgrade(client)) => {
+                let upgraded = Box::pin(replayer.open(head, target, place)).await;
+                return upgraded.map_or_else(
+                    |why| Err(Unanswered::Mismatch(why)),
+                    |upgraded| Ok(Played::with(upgraded, client)),
+                );
+            }
+            (Self::Extend(extension), Asked::Upgrade(client)) => {
+                return Ok(Box::pin(extension.upgrade(head, target, client, place)).await);
+            }
             (Self::Replay(replayer), asked) => {
                 if let Some(refusal) = replayer.refusal(head, target, place).await {
                     return Ok((refusal, None));
@@ -159,35 +176,6 @@ impl Track {
         }
     }
 
-    /// Answers a request for a WebSocket.
-    async fn upgrade(
-        &self,
-        head: &Parts,
-        target: &str,
-        client: OnUpgrade,
-        place: Place<'_>,
-    ) -> Result<(Answer, Option<Played>), Unanswered> {
-        let (known, live) = match self {
-            Self::Forward(live) => (None, Some(&**live)),
-            Self::Replay(replayer) => (Some(replayer.open(head, target, place).await), None),
-            Self::Extend(extension) => {
-                let known = extension.replayer.open_known(head, target, place).await;
-                (known.map(Ok), Some(&extension.live))
-            }
-        };
-        match (known, live) {
-            (Some(Ok(Upgraded::Opened(Opened { answer, socket }))), _) => {
-                Ok((answer, Some(Played { socket, client })))
-            }
-            (Some(Ok(Upgraded::Refused(answer))), _) => Ok((answer, None)),
-            (_, Some(live)) => {
-                Ok((live.ask(head, target, Asked::Upgrade(client), place).await, None))
-            }
-            (Some(Err(why)), None) => Err(Unanswered::Mismatch(why)),
-            (None, None) => Ok((abandoned(), None)),
-        }
-    }
-
     pub(super) fn replayer(&self) -> Option<&Replayer> {
         match self {
             Self::Replay(replayer) => Some(replayer),
@@ -223,6 +211,20 @@ impl Track {
 impl Extension {
     pub(super) fn new(replayer: Replayer, live: Live) -> Self {
         Self { replayer: Arc::new(replayer), live }
+    }
+
+    /// Answers a request for a WebSocket.
+    async fn upgrade(
+        &self,
+        head: &Parts,
+        target: &str,
+        client: OnUpgrade,
+        place: Place<'_>,
+    ) -> (Answer, Option<Played>) {
+        match self.replayer.open_known(head, target, place).await {
+            Some(upgraded) => Played::with(upgraded, client),
+            None => (self.live.ask(head, target, Asked::Upgrade(client), place).await, None),
+        }
     }
 
     async fn answer(
@@ -361,7 +363,8 @@ async fn read_by(
     loop {
         // What has come, and what is announced of the rest.
         let is_large = all.len() as u64 + body.size_hint().lower() > LARGE;
-        if let Some(hashed) = hashed.take_if(|_| is_large).and_then(|hashed| hashed()) {
+        let whole = hashed.take_if(|_| is_large).and_then(|hashed| hashed()).map(Box::new);
+        if let Some(hashed) = whole {
             return Box::pin(hash(hashed, all, body)).await;
         }
         match next(&mut body, silence).await {
@@ -395,7 +398,7 @@ async fn next<B: Body<Data = Bytes> + Unpin>(
 }
 
 /// Reads the rest of a body without holding it. Others have their turn in between.
-async fn hash(mut hashed: Hashed, came: Gathered, mut rest: Incoming) -> Option<Bytes> {
+async fn hash(mut hashed: Box<Hashed>, came: Gathered, mut rest: Incoming) -> Option<Bytes> {
     for piece in came.into_pieces() {
         read_part(&mut hashed, piece).await;
     }

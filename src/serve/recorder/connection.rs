@@ -82,14 +82,14 @@ impl Connection {
     /// connection is given back if it goes on.
     pub(super) async fn send(
         self,
-        mut request: Request<Outgoing>,
+        mut request: Box<Request<Outgoing>>,
     ) -> Result<(Response<Incoming>, Option<Self>), Unanswered> {
         let mut ended = self.ended;
         let address = request.uri().clone();
         let outcome = match self.sender {
             Sender::Http1(mut sender, driver, ear) => {
                 ear.listen();
-                let answer = sender.try_send_request(of_http1(request));
+                let answer = sender.try_send_request(of_http1(*request));
                 driver.go_on();
                 let answered = answered(answer, sender, &mut ended).await;
                 answered.map(|(mut response, sender)| {
@@ -102,7 +102,7 @@ impl Connection {
                 // hyper does not tell what the server says before the answer.
                 request.headers_mut().remove(EXPECT);
                 request.extensions().get::<Gate>().iter().for_each(|gate| gate.open());
-                let answer = sender.try_send_request(request);
+                let answer = sender.try_send_request(*request);
                 let answered = answered(answer, sender, &mut ended).await;
                 answered.map(|(response, sender)| (response, sender.map(Sender::Http2)))
             }

@@ -69,6 +69,9 @@ pub enum Asked {
     Upgrade(OnUpgrade),
 }
 
+/// What the server said, or why it said nothing.
+type Outcome = Result<Response<Answered>, Fault>;
+
 impl Recorder {
     /// Records to `tape`, or only passes on. `origin` stands before the paths of a server that is not the
     /// first one.
@@ -90,6 +93,26 @@ impl Recorder {
         body: Asked,
         place: Place<'_>,
     ) -> Answer {
+        let told = match self.ask(head, target, body, place).await {
+            Ok(told) => told,
+            Err(answer) => return answer,
+        };
+        let response = match told.await {
+            Ok(Ok(response)) => response,
+            Ok(Err(fault)) => return fault.answer(self.upstream.origin()),
+            Err(_) => return Fault::Interrupted.answer(self.upstream.origin()),
+        };
+        answer(response, place, self.exchanged(place).outward).await
+    }
+
+    /// Sends a request on. What is needed only until then takes no room while the server thinks.
+    async fn ask(
+        &self,
+        head: &http::request::Parts,
+        target: &str,
+        body: Asked,
+        place: Place<'_>,
+    ) -> Result<oneshot::Receiver<Outcome>, Answer> {
         let Exchanged { inward, outward, .. } = self.exchanged(place);
         let replaced = inward.clone().and_then(|inward| inward.whole(target.as_bytes()));
         let target = replaced.map_or_else(
@@ -126,10 +149,10 @@ impl Recorder {
         // Whether the length can be announced again hangs on how fast the body comes.
         let kept = if upgrade.is_some() { relay::recorded } else { recorded };
         let mut said = kept(&headers);
-        let inward = inward.as_ref().filter(|_| may_name_us(&head.headers));
-        let body = match prepared(body, &mut headers, inward).await {
+        let within = inward.as_ref().filter(|_| may_name_us(&head.headers));
+        let body = match prepared(body, &mut headers, within).await {
             Ok(body) => body,
-            Err(answer) => return answer,
+            Err(answer) => return Err(answer),
         };
         if headers.contains_key(CONTENT_LENGTH) {
             said = kept(&headers);
@@ -151,9 +174,10 @@ impl Recorder {
         let Ok(request) = request else {
             // Nobody is to wait for an answer at the end.
             self.fail(take.as_deref(), &Fault::Target).await;
-            return Fault::Target.answer(self.upstream.origin());
+            return Err(Fault::Target.answer(self.upstream.origin()));
         };
-        self.exchange((request, upgrade), take, place, outward).await
+        let addresses = inward.zip(outward).map(|(inward, outward)| [inward, outward]);
+        Ok(self.exchange(Box::new(request), upgrade, take, addresses))
     }
 
     fn exchanged(&self, place: Place<'_>) -> Exchanged {
@@ -196,16 +220,14 @@ impl Recorder {
     }
 
     /// The exchange runs on a task of its own: it goes on if the client leaves.
-    async fn exchange(
+    fn exchange(
         &self,
-        (request, upgrade): (Request<Outgoing>, Option<OnUpgrade>),
+        request: Box<Request<Outgoing>>,
+        upgrade: Option<OnUpgrade>,
         take: Option<Arc<Take>>,
-        place: Place<'_>,
-        outward: Option<Rewriter>,
-    ) -> Answer {
+        addresses: Option<[Rewriter; 2]>,
+    ) -> oneshot::Receiver<Outcome> {
         let (recorder, patience) = (self.clone(), self.patience);
-        let Exchanged { inward, .. } = self.exchanged(place);
-        let addresses = inward.zip(outward.clone()).map(|(inward, outward)| [inward, outward]);
         let gate = request.extensions().get::<Gate>().cloned();
         let (mut tell, told) = oneshot::channel();
         // What is not recorded is not waited for either when the client has left.
@@ -234,11 +256,7 @@ impl Recorder {
             // If nobody waits any more the answer is dropped here, and reads on for the grace time.
             let _ = tell.send(outcome);
         });
-        match told.await {
-            Ok(Ok(response)) => answer(response, place, outward).await,
-            Ok(Err(fault)) => fault.answer(self.upstream.origin()),
-            Err(_) => Fault::Interrupted.answer(self.upstream.origin()),
-        }
+        told
     }
 
     /// What was to be asked is recorded whole, before the client is told and may stop sending it.
@@ -272,7 +290,9 @@ async fn answer(
     let body = Rewritten::new(body, outward);
     match announced(&head.headers) {
         None => Response::from_parts(head, body.streamed()),
-        Some(length) if length <= READ_WHOLE => announced_again(head, came(body, AT_ONCE).await),
+        Some(length) if length <= READ_WHOLE => {
+            announced_again(head, Box::pin(came(body, AT_ONCE)).await)
+        }
         Some(_) => {
             head.headers.remove(CONTENT_LENGTH);
             Response::from_parts(head, body.streamed())

@@ -135,7 +135,7 @@ impl Upstream {
     /// Why no answer came.
     pub(super) async fn send(
         &self,
-        request: Request<Outgoing>,
+        request: Box<Request<Outgoing>>,
         patience: Patience,
     ) -> Result<Response<Incoming>, Fault> {
         let way = self.way(&request);
@@ -153,7 +153,7 @@ impl Upstream {
     async fn ask(
         &self,
         way: &Way,
-        mut request: Request<Outgoing>,
+        mut request: Box<Request<Outgoing>>,
     ) -> Result<Response<Incoming>, Fault> {
         let address = request.uri().clone();
         if request.headers().contains_key(UPGRADE) {
@@ -170,7 +170,7 @@ impl Upstream {
             let again = repeated(&request);
             match way.ask_on(kept, request).await {
                 Ok(response) => return Ok(response),
-                Err(Unanswered { unsent: Some(unsent), .. }) => request = *unsent,
+                Err(Unanswered { unsent: Some(unsent), .. }) => request = unsent,
                 Err(Unanswered { fault, .. }) => match again {
                     Some(again) if fault.end() == End::ServerClosed => {
                         request = again;
@@ -207,7 +207,7 @@ impl Way {
     async fn ask_on(
         &self,
         connection: Connection,
-        request: Request<Outgoing>,
+        request: Box<Request<Outgoing>>,
     ) -> Result<Response<Incoming>, Unanswered> {
         let (response, connection) = connection.send(request).await?;
         if let Some(connection) = connection.filter(|_| says_its_end(&response)) {
@@ -234,10 +234,10 @@ fn repeatable(request: &Request<Outgoing>) -> Repeatable {
 }
 
 /// The same request, if it may be sent twice.
-fn repeated(request: &Request<Outgoing>) -> Option<Request<Outgoing>> {
+fn repeated(request: &Request<Outgoing>) -> Option<Box<Request<Outgoing>>> {
     (repeatable(request) == Repeatable::Yes).then(|| {
         let body = Empty::new().map_err(|never| match never {}).boxed_unsync();
-        let mut again = Request::new(body);
+        let mut again = Box::new(Request::new(body));
         *again.method_mut() = request.method().clone();
         *again.uri_mut() = request.uri().clone();
         *again.headers_mut() = request.headers().clone();
