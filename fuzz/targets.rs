@@ -132,7 +132,8 @@ pub fn live(data: &[u8]) {
     let body = around(data);
     for size in [1, 7, body.len()] {
         let mut live = Live::new(&redactor, secrets.clone());
-        let mut shown: Vec<u8> = body.chunks(size).flat_map(|piece| live.push(piece)).collect();
+        let mut shown: Vec<u8> =
+            body.chunks(size).flat_map(|piece| live.push(piece).into_owned()).collect();
         shown.extend(live.finish().0);
         assert!(!holds(&shown), "{size}");
     }

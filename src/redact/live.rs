@@ -1,5 +1,7 @@
 //! Redacting a body while it arrives.
 
+use std::borrow::Cow;
+
 use super::rule::{Notes, Rule, Side};
 use super::scan::{Input, Scanner};
 use super::searcher::Searcher;
@@ -74,15 +76,15 @@ impl Live {
         }
     }
 
-    /// Takes the next piece and gives what can be written.
-    pub fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
+    /// Takes the next piece and gives what can be written: most often the piece itself.
+    pub fn push<'b>(&mut self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
         if !self.redactor.own.has_finders() {
             return self.push_found(bytes);
         }
         self.line.extend_from_slice(bytes);
         let whole = memchr::memrchr(b'\n', &self.line).map_or(0, |end| end + 1);
         let end = if self.line.len() - whole > LONGEST_LINE { self.line.len() } else { whole };
-        self.push_lines(end)
+        self.push_lines(end).into()
     }
 
     /// Takes the first bytes of what waits for the end of its line.
@@ -92,17 +94,17 @@ impl Live {
         let redactor = &self.redactor;
         let mut notes = Notes { redactor, side: Side::Response, secrets: &mut self.secrets };
         let edits = in_order(own::find(&lines, &mut notes));
-        self.push_found(&splice(&lines, &edits))
+        self.push_found(&splice(&lines, &edits)).into_owned()
     }
 
-    fn push_found(&mut self, bytes: &[u8]) -> Vec<u8> {
-        let mut out = Vec::with_capacity(bytes.len());
+    fn push_found<'b>(&mut self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+        let mut out = Output { came: bytes, same: 0, other: None };
         let mut rest = bytes;
         while !rest.is_empty() {
             if self.is_idle() {
                 let passed = rest.split_off(..noise(rest)).unwrap_or_default();
                 self.pass(passed);
-                out.extend_from_slice(passed);
+                out.extend(passed);
                 if rest.is_empty() {
                     break;
                 }
@@ -113,7 +115,7 @@ impl Live {
             let read = rest.split_off(..length.min(part.len())).unwrap_or_default();
             self.read(read, &mut out);
         }
-        out
+        out.into_bytes()
     }
 
     /// Whether nothing has begun that the next bytes may end.
@@ -134,18 +136,18 @@ impl Live {
         self.forget();
     }
 
-    fn read(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+    fn read(&mut self, bytes: &[u8], out: &mut Output<'_>) {
         let is_undecided = !self.held.is_empty();
         if !self.may_tell(bytes) {
             let taken = if is_undecided { self.take(bytes) } else { self.take_plain(bytes) };
-            return out.extend(taken);
+            return out.extend(&taken);
         }
         if let Some(taken) = self.take_at_once(bytes) {
-            return out.extend(taken);
+            return out.extend(&taken);
         }
         // A secret is known to what stands behind it only once its end was read.
         let ends = |byte: &u8| byte.is_ascii_whitespace() || br#"'"`\@,;&|<>(){}"#.contains(byte);
-        bytes.split_inclusive(ends).for_each(|part| out.extend(self.take(part)));
+        bytes.split_inclusive(ends).for_each(|part| out.extend(&self.take(part)));
     }
 
     /// Takes bytes in which no secret is that was not known before; else nothing.
@@ -301,6 +303,34 @@ impl Live {
             self.written -= count;
             self.scanner.forget(count);
         }
+    }
+}
+
+/// What is given out of a piece: the piece itself, as far as that is the same.
+struct Output<'b> {
+    came: &'b [u8],
+    same: usize,
+    /// All of it, if it is something else.
+    other: Option<Vec<u8>>,
+}
+
+impl<'b> Output<'b> {
+    fn extend(&mut self, bytes: &[u8]) {
+        let (same, rest) = self.came.split_at(self.same);
+        match &mut self.other {
+            Some(other) => other.extend_from_slice(bytes),
+            None if rest.starts_with(bytes) => self.same += bytes.len(),
+            None => {
+                let mut other = Vec::with_capacity(self.came.len().max(same.len() + bytes.len()));
+                other.extend_from_slice(same);
+                other.extend_from_slice(bytes);
+                self.other = Some(other);
+            }
+        }
+    }
+
+    fn into_bytes(self) -> Cow<'b, [u8]> {
+        self.other.map_or(Cow::Borrowed(&self.came[..self.same]), Cow::Owned)
     }
 }
 

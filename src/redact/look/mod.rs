@@ -340,8 +340,8 @@ mod tests {
         assert!(!redactor.text(&text).contains(&token[..40]));
         for at in [20, 40, 700, text.len() - 20] {
             let mut live = super::super::Live::new(&redactor, Secrets::default());
-            let mut shown = live.push(&text.as_bytes()[..at]);
-            shown.extend(live.push(&text.as_bytes()[at..]));
+            let mut shown = live.push(&text.as_bytes()[..at]).into_owned();
+            shown.extend_from_slice(&live.push(&text.as_bytes()[at..]));
             shown.extend(live.finish().0);
             assert!(!String::from_utf8_lossy(&shown).contains(&token[..40]), "cut at {at}");
         }

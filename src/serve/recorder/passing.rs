@@ -24,8 +24,8 @@ impl Noted {
     }
 
     /// A piece of it is in the journal.
-    pub(super) fn note(&mut self, bytes: &[u8], at: Range<u64>) {
-        self.naming.push(bytes);
+    pub(super) fn note(&mut self, pieces: &[Bytes], at: Range<u64>) {
+        pieces.iter().for_each(|piece| self.naming.push(piece));
         self.pieces.push(at);
     }
 }
@@ -75,11 +75,11 @@ impl Passing {
     pub(super) fn of_answer(
         (live, noted): (Live, Noted),
         number: usize,
-        seen: &[u8],
+        seen: &[Bytes],
         journal: &Journal,
     ) -> Self {
         let mut passing = Self { live: Some(live), noted, place: (number, Peer::Server) };
-        passing.note(seen, journal);
+        passing.note(&seen.concat(), journal);
         passing
     }
 
@@ -107,7 +107,8 @@ impl Passing {
         if !shown.is_empty() {
             let (n, from) = self.place;
             let at = journal.note(&Entry::Passed { n, from, bytes: shown.into() });
-            self.noted.note(shown, at.behind());
+            self.noted.naming.push(shown);
+            self.noted.pieces.push(at.behind());
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What of a body may be written to the journal.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 
 use crate::cassette::{Headers, Media, coding};
@@ -61,30 +63,31 @@ impl Shown {
     }
 
     /// What can be written now that these bytes have come.
-    pub(super) fn push(&mut self, bytes: &Bytes) -> Vec<u8> {
+    pub(super) fn push(&mut self, bytes: &Bytes) -> Bytes {
         if let Some(whole) = &mut self.whole {
             whole.body.iter_mut().for_each(|body| body.extend_from_slice(bytes));
-            return Vec::new();
+            return Bytes::new();
         }
-        match &mut self.coding {
-            None => self.push_plain(bytes),
-            Some(coding) => {
-                let plain = coding.push(bytes);
-                self.push_plain(&plain)
-            }
+        let plain = match &mut self.coding {
+            None => bytes.clone(),
+            Some(coding) => coding.push(bytes).into(),
+        };
+        match self.push_plain(&plain) {
+            Cow::Borrowed(same) => plain.slice_ref(same),
+            Cow::Owned(shown) => shown.into(),
         }
     }
 
-    fn push_plain(&mut self, bytes: &[u8]) -> Vec<u8> {
+    fn push_plain<'b>(&mut self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
         let Some((begun, shown)) = &mut self.amazon else { return self.live.push(bytes) };
         begun.extend_from_slice(bytes);
         let end = amazon::ends(begun).last().unwrap_or_default();
         let lines = amazon::lines(&begun[..end]).unwrap_or_default();
         begun.drain(..end);
-        shown.extend(self.live.push(lines.as_bytes()));
+        shown.extend_from_slice(&self.live.push(lines.as_bytes()));
         let end = memchr::memrchr(b'\n', shown).map_or(0, |end| end + 1);
         let whole: Vec<u8> = shown.drain(..end).collect();
-        std::str::from_utf8(&whole).ok().and_then(amazon::bytes).unwrap_or_default()
+        std::str::from_utf8(&whole).ok().and_then(amazon::bytes).unwrap_or_default().into()
     }
 
     /// What goes on with a body that is read piece by piece as it is.
@@ -102,14 +105,14 @@ impl Shown {
         }
         let undecoded = coding.and_then(coding::Live::finish).unwrap_or_default();
         let Some((mut begun, mut shown)) = amazon else {
-            let mut rest = live.push(&undecoded);
+            let mut rest = live.push(&undecoded).into_owned();
             let (last, secrets) = live.finish();
             rest.extend(last);
             return (rest, secrets);
         };
         // What is no message may hold a secret that cannot be seen: it is not in the journal.
         begun.extend(undecoded);
-        shown.extend(live.push(amazon::lines(&begun).unwrap_or_default().as_bytes()));
+        shown.extend_from_slice(&live.push(amazon::lines(&begun).unwrap_or_default().as_bytes()));
         let (last, secrets) = live.finish();
         shown.extend(last);
         let rest = std::str::from_utf8(&shown).ok().and_then(amazon::bytes);

@@ -62,7 +62,7 @@ struct State {
     /// The answer's body, as the journal shows it.
     shown: Option<Box<Shown>>,
     /// What the journal shows of a chunk of which more is to come.
-    seen: Vec<u8>,
+    seen: Vec<Bytes>,
     /// Where the answer's body is in the journal, if it may come to stand there alone.
     noted: Option<Box<Noted>>,
     /// What of each side is not held in memory.
@@ -276,10 +276,7 @@ impl Take {
                 tape.journal().tell("an answer that is read as a whole has more than 4 MiB");
             }
             let shown = state.shown.as_mut().map(|shown| shown.push(bytes)).unwrap_or_default();
-            match state.seen.is_empty() {
-                true => state.seen = shown,
-                false => state.seen.extend(shown),
-            }
+            state.seen.push(shown);
             state.expect_answer();
             state.answer.push(bytes);
         }
@@ -289,8 +286,10 @@ impl Take {
     pub(super) fn end_chunk(&self) {
         let ms = self.ms();
         let mut state = self.state();
-        let seen = std::mem::take(&mut state.seen);
+        let mut seen = std::mem::take(&mut state.seen);
         self.show_chunk(&mut state, ms, &seen);
+        seen.clear();
+        state.seen = seen;
         state.answer.end_chunk(ms);
         self.chunks.fetch_add(1, Ordering::Relaxed);
     }
@@ -356,7 +355,7 @@ impl Take {
             let State { pieces, secrets, .. } = &mut *state;
             *message = pieces[from as usize].next(&self.redactor, message, secrets);
             let mut live = Live::new(&self.redactor, std::mem::take(secrets));
-            let mut shown = live.push(message);
+            let mut shown = live.push(message).into_owned();
             let (rest, secrets) = live.finish();
             shown.extend(rest);
             state.secrets = secrets;
@@ -400,12 +399,12 @@ impl Take {
                 return;
             }
             let ms = self.ms();
-            let rest = state.finish_shown();
-            self.show_chunk(&mut state, ms, &rest);
+            let rest = state.finish_shown().into();
+            self.show_chunk(&mut state, ms, &[rest]);
             self.end_passing(&mut state, Peer::Server);
             let is_of_server = !matches!(end, End::ClientClosed | End::Interrupted);
             if is_of_server && state.answer.end(ms) {
-                self.note(&Entry::Chunk { n: self.number, ms, bytes: Cow::default() });
+                self.note(&Entry::Chunk { n: self.number, ms, pieces: Cow::default() });
             }
             state.answer.settle();
             let mut trailers = Headers::new();
@@ -488,13 +487,13 @@ impl Take {
         }
     }
 
-    fn show_chunk(&self, state: &mut State, ms: u64, bytes: &[u8]) {
-        if bytes.is_empty() {
+    fn show_chunk(&self, state: &mut State, ms: u64, pieces: &[Bytes]) {
+        if pieces.iter().all(Bytes::is_empty) {
             return;
         }
-        let place = self.note(&Entry::Chunk { n: self.number, ms, bytes: Cow::Borrowed(bytes) });
+        let place = self.note(&Entry::Chunk { n: self.number, ms, pieces: Cow::Borrowed(pieces) });
         if let (Some(place), Some(noted)) = (place, &mut state.noted) {
-            noted.note(bytes, place.behind());
+            noted.note(pieces, place.behind());
         }
     }
 

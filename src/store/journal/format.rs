@@ -64,8 +64,8 @@ pub enum Entry<'a> {
         n: usize,
         /// Milliseconds since the request.
         ms: u64,
-        /// The chunk.
-        bytes: Cow<'a, [u8]>,
+        /// The chunk, in any number of pieces.
+        pieces: Cow<'a, [Bytes]>,
     },
     /// A frame of a WebSocket passed.
     Frame {
@@ -173,14 +173,15 @@ impl Entry<'_> {
         serde_json::to_writer(&mut *out, &self.line())
             .expect("a line holds nothing that JSON cannot say");
         out.push(b'\n');
-        let (Self::Sent { bytes, .. } | Self::Chunk { bytes, .. } | Self::Passed { bytes, .. }) =
-            self
-        else {
-            return 0;
-        };
-        out.extend_from_slice(bytes);
+        let start = out.len();
+        match self {
+            Self::Sent { bytes, .. } | Self::Passed { bytes, .. } => out.extend_from_slice(bytes),
+            Self::Chunk { pieces, .. } => pieces.iter().for_each(|it| out.extend_from_slice(it)),
+            _ => return 0,
+        }
+        let length = out.len() - start;
         out.push(b'\n');
-        bytes.len()
+        length
     }
 
     fn line(&self) -> Line<'_> {
@@ -213,10 +214,10 @@ impl Entry<'_> {
                 headers: Some(fields(headers)),
                 ..Line::default()
             },
-            Self::Chunk { n, ms, bytes } => Line {
+            Self::Chunk { n, ms, pieces } => Line {
                 n: Some(*n),
                 ms: Some(*ms),
-                chunk: Some(Piece::Behind(bytes.len())),
+                chunk: Some(Piece::Behind(pieces.iter().map(Bytes::len).sum())),
                 ..Line::default()
             },
             Self::Frame { n, frame } => Line { n: Some(*n), ..Line::of_frame(frame) },
@@ -237,6 +238,9 @@ impl Entry<'_> {
     }
 }
 
+/// So much room is made at once for what is to be read.
+const ROOM: usize = 1 << 20;
+
 /// The entries of a journal, up to what is torn, each with where that stands which is behind its line.
 #[derive(Debug)]
 pub(super) struct Entries<R> {
@@ -251,7 +255,8 @@ impl<R: BufRead> Entries<R> {
 
     /// Reads `length` bytes and a line feed, as far as they are there.
     fn behind(&mut self, length: usize) -> Option<Vec<u8>> {
-        let mut bytes = Vec::new();
+        // A length that is none may be as large as any.
+        let mut bytes = Vec::with_capacity(length.min(ROOM) + 1);
         let read = (&mut self.journal).take(length as u64 + 1).read_to_end(&mut bytes).ok()?;
         self.at += read as u64;
         (bytes.pop() == Some(b'\n') && bytes.len() == length).then_some(bytes)
@@ -297,7 +302,8 @@ impl Entry<'static> {
             return Some(Self::Frame { n, frame: Cow::Owned(line.frame()?) });
         }
         if let Some(chunk) = line.chunk {
-            return Some(Self::Chunk { n, ms: line.ms?, bytes: Cow::Owned(chunk.bytes(behind)?) });
+            let pieces = Cow::Owned(vec![chunk.bytes(behind)?.into()]);
+            return Some(Self::Chunk { n, ms: line.ms?, pieces });
         }
         if let Some(sent) = line.sent {
             return Some(Self::Sent { n, bytes: Cow::Owned(sent.bytes(behind)?) });

@@ -230,11 +230,14 @@ impl Writer {
         let written = place.start.min(self.length)..place.end.min(self.length);
         let noted = [place.start, place.end].map(|at| (at.max(self.length) - self.length) as usize);
         if !written.is_empty() {
-            let at = text.len();
-            text.resize(at + (written.end - written.start) as usize, 0);
+            let length = written.end - written.start;
+            text.reserve_exact(length as usize);
             // What is written goes to the end, wherever one reads.
             self.file.seek(SeekFrom::Start(written.start))?;
-            self.file.read_exact(&mut text[at..])?;
+            let read = (&self.file).take(length).read_to_end(text)?;
+            if (read as u64) < length {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
         }
         text.extend_from_slice(self.lines.get(noted[0]..noted[1]).unwrap_or_default());
         Ok(())

@@ -147,8 +147,9 @@ fn put(partials: &mut BTreeMap<usize, Partial>, (entry, behind): (Entry<'static>
                 ..Response::of(status)
             });
         }),
-        Entry::Chunk { n, ms, bytes } => with(partials, n, |partial| {
-            partial.chunks.push(Chunk { ms, bytes: bytes.into_owned().into() });
+        Entry::Chunk { n, ms, pieces } => with(partials, n, |partial| {
+            // One that is read is in one piece.
+            partial.chunks.push(Chunk { ms, bytes: pieces.first().cloned().unwrap_or_default() });
             partial.pieces.push(behind);
         }),
         Entry::Frame { n, frame } => with(partials, n, |partial| {
@@ -226,6 +227,7 @@ mod tests {
     fn journal() -> Vec<u8> {
         let recorded = Recorded { at: "now".to_owned(), ..Recorded::default() };
         let bytes = |bytes: &[u8]| Cow::Owned(bytes.to_vec());
+        let chunk = |pieces: &[&[u8]]| pieces.iter().map(|it| Bytes::copy_from_slice(it)).collect();
         let headers = Headers::from_iter([("content-type", "application/x-ndjson")]);
         let entries = [
             Entry::Begin { recorded },
@@ -239,9 +241,9 @@ mod tests {
             Entry::Sent { n: 0, bytes: bytes(b"\xff\n{\"n\":0}\n") },
             Entry::Asked { n: 0 },
             Entry::Head { n: 0, ms: 1, status: 200, reason: None, headers: Cow::Owned(headers) },
-            Entry::Chunk { n: 0, ms: 2, bytes: bytes("é\n".repeat(5000).as_bytes()) },
-            Entry::Chunk { n: 0, ms: 3, bytes: bytes(b"\xfe") },
-            Entry::Chunk { n: 0, ms: 4, bytes: bytes(b"text") },
+            Entry::Chunk { n: 0, ms: 2, pieces: chunk(&["é\n".repeat(5000).as_bytes()]) },
+            Entry::Chunk { n: 0, ms: 3, pieces: chunk(&[b"\xfe"]) },
+            Entry::Chunk { n: 0, ms: 4, pieces: chunk(&[b"te", b"", b"xt"]) },
             Entry::End {
                 n: 0,
                 end: End::Complete,

@@ -418,7 +418,7 @@ fn the_journal_hides_what_the_cassette_hides_however_it_is_cut() {
         }
         let live = |pieces: &mut dyn Iterator<Item = &[u8]>| {
             let mut live = Live::new(&redactor, Secrets::default());
-            let mut out: Vec<u8> = pieces.flat_map(|piece| live.push(piece)).collect();
+            let mut out: Vec<u8> = pieces.flat_map(|piece| live.push(piece).into_owned()).collect();
             out.extend(live.finish().0);
             out
         };

@@ -1,5 +1,7 @@
 //! What is shown while it comes.
 
+use std::borrow::Cow;
+
 use retape::redact::{Live, Redactor, Secrets};
 
 use super::{check_gone, request};
@@ -29,7 +31,7 @@ fn live_output_leaks_nothing_however_the_body_is_cut() {
             let mut live = Live::new(&redactor, secrets.clone());
             let mut out = Vec::new();
             for piece in pieces {
-                out.extend(live.push(piece));
+                out.extend_from_slice(&live.push(piece));
                 check_gone(&out, random);
                 check_gone(&out, known);
             }
@@ -79,7 +81,8 @@ fn live_output_leaks_nothing_that_stands_among_bytes_that_are_no_text() {
     redactor.request_noting(&mut request("/", &[("x-api-key", known)], ""), &mut secrets);
     let live = |body: &[u8], size: usize| {
         let mut live = Live::new(&redactor, secrets.clone());
-        let mut out: Vec<u8> = body.chunks(size).flat_map(|piece| live.push(piece)).collect();
+        let mut out: Vec<u8> =
+            body.chunks(size).flat_map(|piece| live.push(piece).into_owned()).collect();
         out.extend(live.finish().0);
         out
     };
@@ -102,4 +105,14 @@ fn live_output_leaks_nothing_that_stands_among_bytes_that_are_no_text() {
             assert!(placeholders >= texts.len(), "{placeholders} in pieces of {size}");
         }
     }
+}
+
+#[test]
+fn live_output_in_which_nothing_was_replaced_is_not_copied() {
+    let noise: Vec<u8> = (0..100_000_u32).map(|at| (at.wrapping_mul(at) >> 3) as u8).collect();
+    let mut live = Live::new(&Redactor::standard(), Secrets::default());
+
+    assert!(matches!(live.push(&noise), Cow::Borrowed(same) if same == noise));
+    let secret = b"\xff authorization: Bearer sk-ant-0123456789abcdefghij \xff".as_slice();
+    assert!(matches!(live.push(secret), Cow::Owned(shown) if shown != secret));
 }

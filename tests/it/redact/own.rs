@@ -123,7 +123,7 @@ fn the_journal_hides_what_expressions_find_however_it_is_cut() {
     let text = "data: {\"t\":\"ACME-123456\"}\n\ndata: {\"iban\":\"DE 12\"}\n\ndata: seat 12C";
     let live = |pieces: &mut dyn Iterator<Item = &[u8]>| {
         let mut live = Live::new(&redactor, Secrets::default());
-        let mut out: Vec<u8> = pieces.flat_map(|piece| live.push(piece)).collect();
+        let mut out: Vec<u8> = pieces.flat_map(|piece| live.push(piece).into_owned()).collect();
         out.extend(live.finish().0);
         String::from_utf8(out).unwrap()
     };
