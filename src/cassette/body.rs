@@ -37,11 +37,16 @@ impl Body {
     /// A body whose length was announced, or that came in one piece and is not of a streaming
     /// media type, is [`Whole`](Self::Whole).
     pub fn of_arrival(headers: &Headers, chunks: Vec<Chunk>) -> Self {
-        let announced = headers.contains("content-length");
-        if announced || (chunks.len() <= 1 && !Media::of_headers(headers).is_stream()) {
-            return Self::Whole(Self::Stream(chunks).bytes());
+        match Self::is_in_one(headers, chunks.len()) {
+            true => Self::Whole(Self::Stream(chunks).bytes()),
+            false => Self::Stream(chunks),
         }
-        Self::Stream(chunks)
+    }
+
+    /// Whether a body that arrived in so many pieces behind these header fields is [`Whole`](Self::Whole).
+    pub(crate) fn is_in_one(headers: &Headers, pieces: usize) -> bool {
+        let announced = headers.contains("content-length");
+        announced || (pieces <= 1 && !Media::of_headers(headers).is_stream())
     }
 
     /// The body without its content coding, each chunk as what it made readable; what can be read of

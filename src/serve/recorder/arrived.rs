@@ -1,7 +1,7 @@
 //! The body of an answer while it is being recorded.
 
-use crate::cassette::Chunk;
 use crate::cassette::large::Gathered;
+use crate::cassette::{Body, Chunk, Headers};
 
 /// The body of an answer as far as it has come.
 #[derive(Debug, Default)]
@@ -53,14 +53,41 @@ impl Arrived {
         self.bytes.settle();
     }
 
-    /// The chunks, without copies once it is settled.
-    pub(super) fn chunks(&self) -> Vec<Chunk> {
+    /// The body behind these header fields, without copies once it is settled. A chunk that has not ended is none.
+    pub(super) fn body(&self, headers: &Headers) -> Body {
         let joined = self.bytes.joined();
+        if Body::is_in_one(headers, self.ends.len()) {
+            let end = self.ends.last().map_or(0, |(_, end)| *end);
+            return Body::Whole(joined.slice(..end));
+        }
         let starts = std::iter::once(0).chain(self.ends.iter().map(|(_, end)| *end));
         let chunk = |(start, (ms, end)): (usize, &(u64, usize))| Chunk {
             ms: *ms,
             bytes: joined.slice(start..*end),
         };
-        starts.zip(&self.ends).map(chunk).collect()
+        Body::Stream(starts.zip(&self.ends).map(chunk).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_has_the_chunks_that_have_ended_in_one_piece_if_its_length_was_announced() {
+        let mut arrived = Arrived::default();
+        for (ms, part) in [(1, b"one "), (2, b"two ")] {
+            arrived.push(part);
+            arrived.end_chunk(ms);
+        }
+        arrived.push(b"cut");
+        let announced = Headers::from_iter([("content-length", "20")]);
+
+        let chunk = |ms, bytes: &'static [u8]| Chunk { ms, bytes: bytes.into() };
+        let chunks = vec![chunk(1, b"one "), chunk(2, b"two ")];
+        assert_eq!(arrived.body(&Headers::new()), Body::Stream(chunks.clone()));
+        assert_eq!(arrived.body(&announced), Body::of_arrival(&announced, chunks));
+        arrived.settle();
+        assert_eq!(arrived.body(&announced), Body::Whole(b"one two ".as_slice().into()));
     }
 }

@@ -36,7 +36,7 @@ impl Take {
             Outcome::Response(response) => {
                 response.body = match said {
                     Some(said) => Body::Whole(kept(said)),
-                    None => Body::of_arrival(&response.headers, state.answer.chunks()),
+                    None => state.answer.body(&response.headers),
                 };
                 if said.is_some() && response.end == End::Complete {
                     announce(&mut response.headers, &response.body.bytes());
