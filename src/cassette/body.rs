@@ -37,9 +37,10 @@ impl Body {
     /// A body whose length was announced, or that came in one piece and is not of a streaming
     /// media type, is [`Whole`](Self::Whole).
     pub fn of_arrival(headers: &Headers, chunks: Vec<Chunk>) -> Self {
-        match Self::is_in_one(headers, chunks.len()) {
-            true => Self::Whole(Self::Stream(chunks).bytes()),
-            false => Self::Stream(chunks),
+        if Self::is_in_one(headers, chunks.len()) {
+            Self::Whole(Self::Stream(chunks).bytes())
+        } else {
+            Self::Stream(chunks)
         }
     }
 

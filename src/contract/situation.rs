@@ -161,10 +161,12 @@ impl Situation {
         let is_seen = self.sees == Sees::All
             || matches!(condition.feature, Feature::Request(_) | Feature::Present(_));
         let says = self.says(&condition.feature);
-        match condition.alternatives().any(|alternative| alternative == says) {
-            _ if !is_seen => Holds::Perhaps,
-            true => Holds::Yes,
-            false => Holds::No,
+        if !is_seen {
+            Holds::Perhaps
+        } else if condition.alternatives().any(|alternative| alternative == says) {
+            Holds::Yes
+        } else {
+            Holds::No
         }
     }
 }

@@ -140,9 +140,10 @@ impl Compare {
     }
 
     fn elements(&mut self, old: &Schema, new: &Schema) {
-        match old.is_never() && !new.is_never() {
-            true => self.tell(Gained::Elements, new.clone()),
-            false => self.schemas(old, new),
+        if old.is_never() && !new.is_never() {
+            self.tell(Gained::Elements, new.clone());
+        } else {
+            self.schemas(old, new);
         }
     }
 

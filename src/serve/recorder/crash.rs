@@ -140,9 +140,10 @@ mod tests {
                     }
                 }
             }
-            let recording = match Trial::is_dead() {
-                true => tape.discard().map(|()| unreachable!("it is dead")),
-                false => tape.finish(None, Course::Whole),
+            let recording = if Trial::is_dead() {
+                tape.discard().map(|()| unreachable!("it is dead"))
+            } else {
+                tape.finish(None, Course::Whole)
             };
             (std::mem::take(&mut self.seen), recording)
         }

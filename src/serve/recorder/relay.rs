@@ -113,9 +113,10 @@ impl Tap {
         from: &mut (impl AsyncRead + Unpin),
         buffer: &mut [u8],
     ) -> io::Result<Option<usize>> {
-        match self.reframed.as_ref().is_some_and(Reframed::is_waiting) {
-            true => timeout(AT_ONCE, from.read(buffer)).await.ok().transpose(),
-            false => from.read(buffer).await.map(Some),
+        if self.reframed.as_ref().is_some_and(Reframed::is_waiting) {
+            timeout(AT_ONCE, from.read(buffer)).await.ok().transpose()
+        } else {
+            from.read(buffer).await.map(Some)
         }
     }
 

@@ -227,9 +227,10 @@ fn says_its_end<B>(response: &Response<B>) -> bool {
 }
 
 fn repeatable(request: &Request<Outgoing>) -> Repeatable {
-    match request.method().is_idempotent() && request.body().is_end_stream() {
-        true => Repeatable::Yes,
-        false => Repeatable::No,
+    if request.method().is_idempotent() && request.body().is_end_stream() {
+        Repeatable::Yes
+    } else {
+        Repeatable::No
     }
 }
 

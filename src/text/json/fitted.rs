@@ -103,10 +103,12 @@ struct Fitting<'o> {
 impl Fitting<'_> {
     fn open(&mut self, bracket: &str, measure: Measure) {
         let fits = self.column + measure.width <= WIDTH || measure.width == 2;
-        let spread = match measure.varied {
-            _ if fits || self.depth >= self.deepest => Spread::Line,
-            false => Spread::Filled,
-            true => Spread::Broken,
+        let spread = if fits || self.depth >= self.deepest {
+            Spread::Line
+        } else if measure.varied {
+            Spread::Broken
+        } else {
+            Spread::Filled
         };
         self.push(bracket);
         self.spreads.push(spread);
