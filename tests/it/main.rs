@@ -31,6 +31,7 @@ mod faults;
 mod fields;
 mod format;
 mod frozen;
+mod greetings;
 #[cfg(unix)]
 mod hostile;
 mod import;

@@ -26,6 +26,8 @@ pub(super) struct Passed {
     pub(super) done: Vec<bool>,
     /// Those that are not waited for any more.
     pub(super) over: Vec<usize>,
+    /// Behind how many frames the client is waited for, as it may be another one.
+    pub(super) held: Option<usize>,
 }
 
 /// A frame.
@@ -86,7 +88,10 @@ impl Script {
     /// later one; only what answers it by name waits on. And where the client sends a later message before
     /// an earlier one, the two are independent: what answers the later one by name does not wait for the
     /// earlier one.
-    pub(super) fn due(&self, Passed { done, over }: &Passed) -> Option<usize> {
+    pub(super) fn due(&self, Passed { done, over, held }: &Passed) -> Option<usize> {
+        if held.is_some_and(|held| done.iter().take(held).all(|done| *done)) {
+            return None;
+        }
         let mut missing: Option<usize> = None;
         let mut waiting: Vec<Option<usize>> = Vec::new();
         let is_left_out = |asked: usize| self.steps[asked].is_optional && !done[asked];
@@ -113,7 +118,7 @@ impl Script {
     }
 
     /// The frame of the client that something of the server waits for.
-    pub(super) fn awaited(&self, Passed { done, over }: &Passed) -> Option<usize> {
+    pub(super) fn awaited(&self, Passed { done, over, .. }: &Passed) -> Option<usize> {
         let left = || (0..self.steps.len()).filter(|at| !done[*at]);
         let is_waiting = left().any(|at| !self.is_of_client(at));
         let asked = left().find(|at| self.is_of_client(*at) && !over.contains(at));
@@ -144,9 +149,23 @@ impl Script {
     }
 
     /// What the server said before anything was asked.
-    pub(super) fn greeting(&self) -> impl Iterator<Item = &Content> {
+    fn greeting(&self) -> impl Iterator<Item = &Content> {
         let greeting = self.steps.iter().take_while(|step| step.frame.from == Peer::Server);
         greeting.map(|step| &step.frame.content)
+    }
+
+    /// How much of its greeting is that of another one too.
+    pub(super) fn shared_greeting(&self, other: &Self) -> usize {
+        self.greeting().zip(other.greeting()).take_while(|(one, other)| one == other).count()
+    }
+
+    /// Behind how much of its greeting the client may speak, as that of another one has shown: it had heard no more
+    /// by then. Nothing, if that is all.
+    pub(super) fn may_speak_behind(&self, other: &Self) -> Option<usize> {
+        let speaks = |script: &Self| script.steps.iter().any(|step| step.exchange.is_some());
+        let shared = self.shared_greeting(other);
+        let is_shorter = shared == other.greeting().count() && shared < self.greeting().count();
+        (is_shorter && speaks(self) && speaks(other)).then_some(shared)
     }
 
     /// When a frame was sent behind the one before it, in milliseconds.

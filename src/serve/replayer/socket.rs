@@ -7,6 +7,7 @@ use std::time::Duration;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::Replayer;
@@ -116,6 +117,8 @@ struct Live<'s, T> {
     clock: (Option<usize>, Clock),
     heard: Instant,
     hold: Option<Hold>,
+    /// Whether it is another recorded one from now on.
+    exchanged: watch::Receiver<()>,
     /// How many messages were sent.
     said: usize,
     /// How many milliseconds what is written and not sent yet took when it was recorded.
@@ -173,6 +176,7 @@ impl Socket {
             clock: (None, self.replayer.clock()),
             heard: Instant::now(),
             hold: self.replayer.hold(self.number),
+            exchanged: self.replayer.exchanged(),
             said: 0,
             took: 0,
         };
@@ -222,7 +226,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
     async fn next(
         &mut self,
         due: Option<Option<Instant>>,
-        run: &mut tokio::sync::watch::Receiver<Run>,
+        run: &mut watch::Receiver<Run>,
         buffer: &mut [u8],
     ) -> Next {
         if run.borrow().is_over() {
@@ -249,6 +253,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
                 Err(Cut) => Next::Overdue,
             },
             () = sleep_until(missing.unwrap_or_else(far)), if missing.is_some() => Next::Missing,
+            Ok(()) = self.exchanged.changed() => Next::Held,
             over = run.wait_for(Run::is_over) => {
                 drop(over);
                 Next::Over
@@ -441,15 +446,18 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
     /// When a client that is waited for has said nothing for too long.
     fn deadline(&self) -> Option<Instant> {
         let awaited = self.socket.replayer.awaited(self.socket.number)?;
-        Some(self.heard + if awaited.is_optional { LEFT_OUT } else { patience(awaited.gap) })
+        let is_short = awaited.is_optional || awaited.is_to_tell;
+        Some(self.heard + if is_short { LEFT_OUT } else { patience(awaited.gap) })
     }
 
-    /// Waits no more for what the client may leave out. Tells whether it waited for that.
+    /// Waits no more for what the client may leave out, or for what tells which client it is. Says whether it waited
+    /// for that.
     fn pass_over(&self) -> bool {
         let Socket { replayer, number, .. } = self.socket;
-        let awaited = replayer.awaited(*number).filter(|awaited| awaited.is_optional);
+        let awaited = replayer.awaited(*number);
+        let awaited = awaited.filter(|awaited| awaited.is_optional || awaited.is_to_tell);
         if let Some(awaited) = &awaited {
-            replayer.pass_over(*number, awaited.at);
+            replayer.pass_over(*number, awaited);
         }
         awaited.is_some()
     }

@@ -20,7 +20,7 @@ use super::socket::{Opened, Socket, breaks_off};
 use super::spoil::Blow;
 use crate::cassette::exchanges::{Exchanges, message_request, path_of};
 use crate::cassette::{Cassette, Content, Frame, Peer, Request};
-use crate::compare::matching::{Index, Message, Mismatch};
+use crate::compare::matching::{Index, Message, Mismatch, Playlist};
 use crate::identity::{Echo, MadeUp, Renamed};
 use crate::serve::server::{Answer, Place};
 use crate::serve::websocket::{Compression, accept_key};
@@ -30,6 +30,7 @@ use crate::serve::websocket::{Compression, accept_key};
 pub(super) struct Sockets {
     open: BTreeMap<usize, State>,
     count: usize,
+    exchanged: watch::Sender<()>,
 }
 
 /// How far a WebSocket has come.
@@ -60,6 +61,8 @@ pub(super) struct Awaited {
     pub(super) at: usize,
     /// Whether the client may leave it out.
     pub(super) is_optional: bool,
+    /// Whether it is only to tell which client it is.
+    pub(super) is_to_tell: bool,
     /// How long it took when it was recorded, in milliseconds.
     pub(super) gap: u64,
 }
@@ -190,11 +193,18 @@ impl Replayer {
 
     /// A connection on which a recorded WebSocket is played.
     pub(super) fn enter(&self, opened: usize, script: &Script, history: Option<History>) -> usize {
+        let playlist = self.playlist();
         let mut sockets = lock(&self.sockets);
         let number = sockets.count;
         sockets.count += 1;
         sockets.enter(number, opened, script, history);
+        sockets.hold(number, self.recorded(), &playlist);
         number
+    }
+
+    /// Tells that a WebSocket is another recorded one from now on.
+    pub(super) fn exchanged(&self) -> watch::Receiver<()> {
+        lock(&self.sockets).exchanged.subscribe()
     }
 
     /// What was said on a connection, if that is kept, and the exchange that opened it.
@@ -241,15 +251,18 @@ impl Replayer {
         self.with(number, |script, state| {
             let at = script.awaited(&state.passed)?;
             let is_optional = script.steps[at].is_optional;
-            let interaction = script.interaction;
-            Some(Awaited { interaction, at, is_optional, gap: script.gap(at) })
+            let (interaction, is_to_tell) = (script.interaction, state.passed.held.is_some());
+            Some(Awaited { interaction, at, is_optional, is_to_tell, gap: script.gap(at) })
         })?
     }
 
     /// A frame that is waited for no more.
-    pub(super) fn pass_over(&self, number: usize, at: usize) {
+    pub(super) fn pass_over(&self, number: usize, awaited: &Awaited) {
         if let Some(state) = lock(&self.sockets).open.get_mut(&number) {
-            state.passed.over.push(at);
+            match awaited.is_to_tell {
+                true => state.passed.held = None,
+                false => state.passed.over.push(awaited.at),
+            }
         }
     }
 
@@ -327,6 +340,7 @@ impl Replayer {
         });
         if let (Some(state), Some(at)) = (lock(&self.sockets).open.get_mut(&number), at) {
             state.passed.done[at] = true;
+            state.passed.held = None;
             state.is_begun = true;
             if let Some(history) = &mut state.history {
                 history.heard.push(frame.content.clone());
@@ -365,24 +379,19 @@ impl Replayer {
         let recorded = self.recorded();
         let is_begun = self.with(number, |_, state| state.is_begun)?;
         let script = recorded.script(opened).filter(|_| !is_begun)?;
-        let others = recorded.scripts().filter(|(other, it)| {
-            *other != opened
-                && recorded.index.asks_the_same(opened, *other)
-                && it.greeting().eq(script.greeting())
-        });
-        others.map(|(other, _)| (other, self.message(other, frame))).find(|(other, message)| {
+        let others = recorded
+            .scripts()
+            .filter(|(other, _)| *other != opened && recorded.index.asks_the_same(opened, *other));
+        let others = others.map(|(other, it)| (other, script.shared_greeting(it)));
+        let mut others = others.map(|(other, same)| (other, same, self.message(other, frame)));
+        let found = others.find(|(other, same, message)| {
             let mut playlist = self.playlist();
             let mut sockets = lock(&self.sockets);
             let plain = message.readable();
             let index = &recorded.index;
             let read = index.read(message, &plain);
-            let owner = sockets.open.iter().find(|(_, state)| state.opened == *other);
-            let owner = owner.map(|(owner, state)| (*owner, state.is_begun));
-            let is_free = match owner {
-                Some((_, is_begun)) => !is_begun,
-                None => !playlist.was_played(*other),
-            };
-            if !is_free {
+            let Some(owner) = sockets.is_free(*other, &playlist) else { return false };
+            if owner.into_iter().chain([number]).any(|it| sockets.was_told(it) > *same) {
                 return false;
             }
             playlist.exchange(index, opened, *other);
@@ -390,9 +399,13 @@ impl Replayer {
                 playlist.exchange(index, opened, *other);
                 return false;
             }
-            sockets.swap((number, opened), (owner.map(|(owner, _)| owner), *other), recorded);
+            sockets.swap((number, opened), (owner, *other), recorded);
+            if let Some(owner) = owner {
+                sockets.hold(owner, recorded, &playlist);
+            }
             true
-        })
+        });
+        found.map(|(other, _, message)| (other, message))
     }
 
     fn with<R>(&self, number: usize, read: impl FnOnce(&Script, &State) -> R) -> Option<R> {
@@ -403,6 +416,36 @@ impl Replayer {
 }
 
 impl Sockets {
+    /// Whether nothing was said yet on what an exchange has opened, and by which of them that is played.
+    #[expect(clippy::option_option, reason = "it is free also where none plays it")]
+    fn is_free(&self, opened: usize, playlist: &Playlist) -> Option<Option<usize>> {
+        match self.open.iter().find(|(_, state)| state.opened == opened) {
+            Some((owner, state)) => (!state.is_begun).then_some(Some(*owner)),
+            None => (!playlist.was_played(opened)).then_some(None),
+        }
+    }
+
+    /// Waits for what the client says where it may be another one, which has heard no more by the time it spoke.
+    fn hold(&mut self, number: usize, recorded: &Recorded, playlist: &Playlist) {
+        let Some(opened) = self.open.get(&number).map(|state| state.opened) else { return };
+        let script = recorded.script(opened);
+        let behind = |(other, it): (usize, &Script)| {
+            let is_another = other != opened && recorded.index.asks_the_same(opened, other);
+            let behind = script.filter(|_| is_another)?.may_speak_behind(it)?;
+            self.is_free(other, playlist).map(|_| behind)
+        };
+        let held = recorded.scripts().filter_map(behind).min();
+        if let Some(state) = self.open.get_mut(&number) {
+            state.passed.held = held;
+        }
+    }
+
+    /// How much one was told.
+    fn was_told(&self, number: usize) -> usize {
+        let done = self.open.get(&number).map(|state| &state.passed.done);
+        done.into_iter().flatten().filter(|done| **done).count()
+    }
+
     /// Lets two of them be each other.
     fn swap(
         &mut self,
@@ -417,8 +460,10 @@ impl Sockets {
                 // Both were told the same so far.
                 state.opened = opened;
                 state.passed.done.resize(steps, false);
+                state.is_begun = number == Some(one);
             }
         }
+        self.exchanged.send_replace(());
     }
 }
 

@@ -1,0 +1,80 @@
+//! What a server says over a WebSocket before its client does, where two clients come at once.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, mpsc};
+
+use retape::Mode;
+
+use crate::stage::Stage;
+use crate::support::socket::{Socket, Sockets};
+
+/// A server that tells the second client of the first one before either is heard, and what both clients say to it:
+/// each of them has spoken without having heard of another one, or has waited for that.
+async fn recorded() -> Stage {
+    let count = AtomicUsize::new(0);
+    let (say, heard) = mpsc::channel();
+    let (say, heard) = (Mutex::new(say), Mutex::new(heard));
+    let server = Sockets::start(move |socket| {
+        socket.send("welcome");
+        let is_second = count.fetch_add(1, Ordering::SeqCst) == 1;
+        if is_second {
+            heard.lock().unwrap().recv().unwrap();
+            socket.send("somebody is here");
+        }
+        while let Ok(text) = socket.read() {
+            say.lock().unwrap().send(()).unwrap();
+            socket.send(&text.to_uppercase());
+        }
+    });
+    let stage = Stage::new();
+    let session = stage.session(Mode::Record).upstream(server.url()).start().await.unwrap();
+    let [mut ann, mut bob] = [0, 1].map(|_| welcomed(&session.url()));
+    assert_eq!(ann.ask("ann"), "ANN");
+    assert_eq!(bob.read().unwrap(), "somebody is here");
+    assert_eq!(bob.ask("bob"), "BOB");
+    drop((ann, bob));
+    session.finish().await.unwrap();
+    stage
+}
+
+fn welcomed(url: &str) -> Socket {
+    let mut socket = Socket::open(&format!("{url}/ws"));
+    assert_eq!(socket.read().unwrap(), "welcome");
+    socket
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_client_that_heard_more_before_it_spoke_may_come_first() {
+    let stage = recorded().await;
+
+    let session = stage.replay().await;
+    let [mut bob, mut ann] = [0, 1].map(|_| welcomed(&session.url()));
+    let heard = [bob.ask("bob"), bob.read().unwrap(), ann.ask("ann")];
+    session.finish().await.unwrap().all_played().unwrap();
+
+    assert_eq!(heard, ["somebody is here", "BOB", "ANN"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_client_that_heard_less_may_come_second_and_speak_first() {
+    let stage = recorded().await;
+
+    let session = stage.replay().await;
+    let [mut bob, mut ann] = [0, 1].map(|_| welcomed(&session.url()));
+    let heard = [ann.ask("ann"), bob.read().unwrap(), bob.ask("bob")];
+    session.finish().await.unwrap().all_played().unwrap();
+
+    assert_eq!(heard, ["ANN", "somebody is here", "BOB"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_waits_for_more_before_it_speaks_gets_it() {
+    let stage = recorded().await;
+
+    let session = stage.replay().await;
+    let [mut ann, mut bob] = [0, 1].map(|_| welcomed(&session.url()));
+    let heard = [bob.read().unwrap(), bob.ask("bob"), ann.ask("ann")];
+    session.finish().await.unwrap().all_played().unwrap();
+
+    assert_eq!(heard, ["somebody is here", "BOB", "ANN"]);
+}
