@@ -11,6 +11,7 @@ use crate::config::Rules;
 use crate::identity::{
     Meaning, SHORTEST, identifiers, is_epoch, is_moment, may_number, moments, refers,
 };
+use crate::text::date::fits;
 
 /// A value within a text, or the name of a member, which stands before its value. Each container
 /// stands before what is in it.
@@ -257,9 +258,24 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
     if text.len() < SHORTEST {
         return Vec::new();
     }
-    let names = identifiers(text).chain(temporary(text)).chain(addresses(text));
-    let names = names.map(|range| Word { range, sort: Sort::Name });
-    apart(times(text).chain(names).collect())
+    let mut words: Vec<Word> = times(text).collect();
+    let names = identifiers(text).map(|range| behind_time(text, range, &words));
+    let names: Vec<_> = names.chain(temporary(text)).chain(addresses(text)).collect();
+    words.extend(names.into_iter().map(|range| Word { range, sort: Sort::Name }));
+    apart(words)
+}
+
+/// A name without the point in time that it begins with, if what stands behind that is a name alone.
+///
+/// # Rationale
+///
+/// Whether `2026-11-25T22-56-41-01a214ec-f000-7043-afbd-a7899fa52cbf` is one name or ends with one depends on
+/// which letters chance has put into it.
+fn behind_time(text: &str, name: Range<usize>, times: &[Word]) -> Range<usize> {
+    let time = times.iter().map(|time| &time.range).find(|time| time.start == name.start);
+    let rest = time.map_or(name.start, |time| time.end + 1)..name.end;
+    let is_name = |rest: &str| identifiers(rest).next() == Some(0..rest.len());
+    if text.get(rest.clone()).is_some_and(is_name) { rest } else { name }
 }
 
 /// The names of temporary files, as Python makes them: `tmpw1_x8y2z`, in a folder.
@@ -307,7 +323,21 @@ fn is_temporary(word: &str) -> bool {
 /// The points in time within a text.
 pub(crate) fn times(text: &str) -> impl Iterator<Item = Word> + '_ {
     let long = if text.len() < SHORTEST { "" } else { text };
-    moments(long).chain(compact(long)).map(|range| Word { range, sort: Sort::Moment })
+    let times = moments(long).chain(compact(long)).chain(filed(long));
+    times.map(|range| Word { range, sort: Sort::Moment })
+}
+
+/// The points in time as names of files have them, in which a colon may not stand: `2026-11-21T09-00-00`.
+fn filed(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    const TIME: &str = "0000-00-00T00-00-00";
+    let bytes = text.as_bytes();
+    text.match_indices('T').filter_map(move |(mark, _)| {
+        let start = mark.checked_sub("0000-00-00".len())?;
+        let range = start..start + TIME.len();
+        let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+        let goes_on = is_digit(range.end) || start.checked_sub(1).is_some_and(is_digit);
+        (!goes_on && fits(bytes.get(range.clone())?, TIME)).then_some(range)
+    })
 }
 
 /// A text that is a point in time without marks, as signed requests have it: `20261121T090000Z`.
@@ -355,5 +385,19 @@ mod tests {
             ("2026-11-20 09:52:13 PM", Sort::Moment),
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_name_behind_a_time_is_the_same_whatever_letters_are_in_it() {
+        let check = |name: &str| {
+            let text = format!("/sessions/rollout-2026-11-25T22-56-41-{name}.jsonl");
+
+            let found: Vec<(&str, Sort)> =
+                words(&text).into_iter().map(|word| (&text[word.range], word.sort)).collect();
+
+            assert_eq!(found, [("2026-11-25T22-56-41", Sort::Moment), (name, Sort::Name)]);
+        };
+        check("01a214ec-f002-7741-a7b5-2aed6f70406c");
+        check("01a214ec-f000-7043-afbd-a7899fa52cbf");
     }
 }
