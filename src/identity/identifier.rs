@@ -15,7 +15,7 @@ const BARE: usize = 16;
 const TOKEN_PART: usize = 10;
 
 /// The length of a UUID with dashes.
-const UUID: usize = 36;
+pub(crate) const UUID: usize = 36;
 
 /// The length of a ULID.
 const ULID: usize = 26;

@@ -40,7 +40,7 @@ pub(crate) use field::fields;
 pub use field::{may_identify, may_mark, may_number, scope_of};
 pub use hole::{Form, Hole, Scope};
 pub use identifier::identifiers;
-pub(crate) use identifier::{SHORTEST, begins_with_uuid, next_span};
+pub(crate) use identifier::{SHORTEST, UUID, begins_with_uuid, next_span};
 pub use ledger::{Entry, Ledger};
 pub use made_up::{MadeUp, Words, word_around};
 pub(crate) use moment::{EPOCH, epochs};

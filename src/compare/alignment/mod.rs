@@ -16,6 +16,8 @@ mod beside;
 mod clock;
 mod counted;
 mod interactions;
+#[cfg(feature = "record")]
+mod overwritten;
 mod renaming;
 mod value;
 mod view;

@@ -26,7 +26,7 @@ pub struct Renaming {
 #[derive(Debug, Default)]
 pub(super) struct Names {
     /// What each is in the old recording.
-    olds: HashMap<String, String>,
+    pub(super) olds: HashMap<String, String>,
     /// To find them in texts, and those that are not known in both yet.
     words: Words,
     /// By which numbers are times.

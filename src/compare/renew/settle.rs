@@ -54,6 +54,9 @@ impl Settle<'_> {
         if new.field.is_time && is_time(before, now) && self.is_free(before, now) {
             return true;
         }
+        if self.renaming.is_overwritten(before, now) {
+            return true;
+        }
         let [olds, news] = self.renaming.words(old.text, new.text);
         let mut words = olds.iter().zip(&news);
         between(old.text, &olds) == between(new.text, &news)

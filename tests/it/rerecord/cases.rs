@@ -399,6 +399,34 @@ fn names_are_exchanged_as_a_whole_wherever_dashes_and_underscores_fall() {
     }
 }
 
+/// Letta writes the number of a part over the last seven bits of the name of its message.
+#[test]
+fn a_name_that_is_made_of_another_may_be_the_same_by_chance() {
+    let [stem, other] = [ONE, OTHER_ONE].map(|name| &name[..name.len() - 2]);
+    let said = |messages: &[(&str, &str)]| {
+        let message = |(id, otid): &(&str, &str)| format!(r#"{{"id":"{id}","otid":"{otid}"}}"#);
+        let messages: Vec<String> = messages.iter().map(message).collect();
+        talk(&[("POST /v1/messages {}", &format!("[{}]", messages.join(",")))])
+    };
+    let ends = |stem: &str, id: &str, otid: &str| {
+        said(&[(&format!("{stem}{id}"), &format!("{stem}{otid}"))])
+    };
+    let two = ends(stem, "b7", "81");
+    let one = ends(stem, "81", "81");
+
+    check(&two, ends(other, "01", "01"), &two);
+    check(&two, ends(other, "81", "81"), &two);
+    check(&one, ends(other, "37", "01"), &one);
+    check(&two, ends(other, "3c", "01"), &two);
+    // One that does not end with the number is the same for another reason.
+    check(&two, ends(other, "3c", "3c"), &ends(stem, "b7", "b7"));
+    check(
+        &ends(stem, "b7", "b7"),
+        ends(other, "3c", "01"),
+        &said(&[(&format!("{stem}b7"), &format!("{other}01"))]),
+    );
+}
+
 #[test]
 fn what_is_counted_within_a_name_is_part_of_it() {
     let talk = |name: &str, process: u32, first: u32| {
