@@ -25,6 +25,7 @@ TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\w.:+-]*( [AP]M UTC\+\d{4}
 MADE_UP = re.compile(
     r"\w*[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\btmp\w{8}\b|(?=[A-Za-z_]*\d)\w{8,}"
 )
+UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 NUMBER_OF_TIME = re.compile(r"(_at|_ms|_ns|created|timestamp)$")
 # A recording that is as before keeps the order in which a server listed tools, and how often it said that it is there.
 PING = re.compile(r'^\{"LettaPing":|^\{"message_type": "ping"|^\{"id": "ping-')
@@ -111,7 +112,7 @@ def _named(steps: Any) -> Any:
         return isinstance(item, dict) and any(kind in item for kind in kinds)
 
     def name(found: re.Match[str]) -> str:
-        return names.setdefault(found[0], f"<{len(names) + 1}>")
+        return names.setdefault(_stem(found[0]), f"<{len(names) + 1}>")
 
     def named(node: Any) -> Any:
         if isinstance(node, dict):
@@ -130,6 +131,11 @@ def _named(steps: Any) -> Any:
         return node
 
     return named(steps)
+
+
+def _stem(name: str) -> str:
+    """What Letta makes names of parts of: it writes a number over the last seven bits, which may be that already."""
+    return f"{name[:-2]}{int(name[-2:], 16) >> 7}" if UUID.search(name) else name
 
 
 def _names(folder: Path) -> set[str]:
