@@ -166,9 +166,10 @@ impl<'m> Asked<'m> {
             let mut heard: HashSet<&str> = HashSet::new();
             for message in said {
                 let values = message.values.iter().map(|(_, value)| &**value);
-                match message.is_client {
-                    true => made_up.extend(values.filter(|value| !heard.contains(value))),
-                    false => heard.extend(values),
+                if message.is_client {
+                    made_up.extend(values.filter(|value| !heard.contains(value)));
+                } else {
+                    heard.extend(values);
                 }
             }
         }

@@ -259,9 +259,10 @@ impl Replayer {
     /// A frame that is waited for no more.
     pub(super) fn pass_over(&self, number: usize, awaited: &Awaited) {
         if let Some(state) = lock(&self.sockets).open.get_mut(&number) {
-            match awaited.is_to_tell {
-                true => state.passed.held = None,
-                false => state.passed.over.push(awaited.at),
+            if awaited.is_to_tell {
+                state.passed.held = None;
+            } else {
+                state.passed.over.push(awaited.at);
             }
         }
     }
