@@ -71,10 +71,6 @@ fn called<'p>(path: &str, all: impl Iterator<Item = &'p str>) -> Option<String> 
 /// have: then it is named after what stands before it.
 fn name_open_places(paths: &mut BTreeMap<&Endpoint, String>, known: &BTreeSet<&Endpoint>) {
     let is_known = |path: &str| known.iter().any(|other| other.path == path);
-    let without_names = |path: &str| -> String {
-        let segments = path.split('/').map(|segment| if is_open(segment) { "{}" } else { segment });
-        segments.collect::<Vec<_>>().join("/")
-    };
     let mut names: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for path in paths.values() {
         names.entry(without_names(path)).or_default().insert(path.clone());
@@ -91,6 +87,12 @@ fn name_open_places(paths: &mut BTreeMap<&Endpoint, String>, known: &BTreeSet<&E
         });
         *path = segments.collect::<Vec<_>>().join("/");
     }
+}
+
+/// A path in which no open place has a name: what it is called hangs on which values came.
+pub(crate) fn without_names(path: &str) -> String {
+    let segments = path.split('/').map(|segment| if is_open(segment) { "{}" } else { segment });
+    segments.collect::<Vec<_>>().join("/")
 }
 
 /// Whether all of a segment is an open place.
@@ -111,7 +113,8 @@ fn open_names(paths: &mut BTreeMap<&Endpoint, String>) {
         for (endpoint, path) in &mut *paths {
             let open = opened(path, place).map(|(open, _)| (&*endpoint.method, open));
             let is_parameter = |names: &BTreeSet<String>| {
-                let least = if names.iter().any(|name| is_name(name)) { NAMES } else { NUMBERED };
+                let is_sure = |name: &String| is_name(name) || is_number(name);
+                let least = if names.iter().any(is_sure) { NAMES } else { NUMBERED };
                 names.len() >= least
             };
             if let Some(open) = open.filter(|open| is_parameter(&names[open])) {
@@ -132,7 +135,7 @@ fn opened(path: &str, place: usize) -> Option<(String, &str)> {
         _ => (segment, ""),
     };
     let is_last = path.split('/').count() == place + 1;
-    if !(is_name(name) || (is_last && is_numbered(name))) {
+    if !(is_name(name) || is_number(name) || (is_last && is_numbered(name))) {
         return None;
     }
     let before = place.checked_sub(1).and_then(|before| path.split('/').nth(before));
@@ -147,6 +150,11 @@ fn is_name(segment: &str) -> bool {
         && segment.bytes().any(|byte| b"-_.:%".contains(&byte))
         && segment.bytes().any(|byte| byte.is_ascii_alphabetic())
         && !segment.contains('{')
+}
+
+/// Whether it is a number, which is a key wherever several came.
+fn is_number(segment: &str) -> bool {
+    !segment.is_empty() && segment.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether it is a word with a number behind it, `k7`, and no version, `v1`. At the end of a path such a one
@@ -227,6 +235,11 @@ mod tests {
             &["PUT /files/k0 -> 200", "PUT /files/k1 -> 200", "PUT /files/k10 -> 200"],
             &[],
             &["PUT /files/{file_id} -> 200"],
+        );
+        check(
+            &["GET /users/123 -> 200", "GET /users/45/posts -> 200", "GET /users/6/posts -> 200"],
+            &[],
+            &["GET /users/123 -> 200", "GET /users/{user_id}/posts -> 200"],
         );
         check(&few, &[], &few);
         check(&two, &[], &two);

@@ -15,7 +15,7 @@ use crate::cassette::{Cassette, Headers, Interaction, Name};
 use crate::contract::order::Order;
 use crate::contract::shape::Schema;
 use crate::contract::{
-    self, Answer, Contract, Endpoint, Finding, Kinds, Orders, Traffic, cassette_of,
+    self, Answer, Contract, Endpoint, Finding, Kinds, Orders, Traffic, cassette_of, without_names,
 };
 use crate::message::{Messages, Protocols, Trace};
 
@@ -103,7 +103,8 @@ fn report(
                     let answers = [was.traffic.answers(before), is.traffic.answers(endpoint)];
                     let mut drafts = at_endpoint(old, new, answers, &same);
                     drafts.extend(
-                        (before != *endpoint).then(|| other_status([before, endpoint], &was, &is)),
+                        (before.status != endpoint.status)
+                            .then(|| other_status([before, endpoint], &was, &is)),
                     );
                     drafts
                 }
@@ -233,10 +234,14 @@ impl Promises {
         self.traffic.answers(endpoint).iter().map(|answer| &*answer.place).collect()
     }
 
-    /// The same, and what was asked there, if it is JSON.
+    /// What was asked there, if it is JSON.
+    fn asked(&self, endpoint: &Endpoint) -> BTreeSet<&str> {
+        self.traffic.answers(endpoint).iter().filter_map(|it| it.asked.as_deref()).collect()
+    }
+
+    /// The same, and where.
     fn questions(&self, endpoint: &Endpoint) -> BTreeSet<&str> {
-        let asked = self.traffic.answers(endpoint).iter().filter_map(|it| it.asked.as_deref());
-        asked.chain(self.places(endpoint)).collect()
+        &self.asked(endpoint) | &self.places(endpoint)
     }
 
     /// Whether it knows an endpoint that is like another one in this.
@@ -368,20 +373,30 @@ fn body(answer: &Answer) -> Option<Value<'_>> {
     Some(Value { place: &answer.place, at: Position::Whole, kind, json })
 }
 
-/// Which endpoint was another one before: the same but for its status, of which there is one where there
-/// was one. A refusal in the place of a success is another answer.
+/// Which endpoint was another one before: the same but for the names of open places, or for its status too, of which
+/// there is one where there was one. A refusal in the place of a success is another answer.
 fn moved<'a>(was: &'a Promises, is: &'a Promises) -> BTreeMap<&'a Endpoint, &'a Endpoint> {
-    let like = |one: &Endpoint, other: &Endpoint| {
+    type Like = fn(&Endpoint, &Endpoint) -> bool;
+    let same: Like = |one, other| {
+        let of = |it: &Endpoint| (it.method.clone(), without_names(&it.path), it.media.clone());
+        of(one) == of(other) && one.status == other.status
+    };
+    let other_status: Like = |one, other| {
         let of = |it: &Endpoint| (it.method.clone(), it.path.clone(), it.media.clone());
         of(one) == of(other) && (one.status < 400) == (other.status < 400)
     };
-    let only = |all: &'a Promises, not: &Promises, one: &Endpoint| {
+    let only = |all: &'a Promises, not: &Promises, one: &Endpoint, like: Like| {
         let own = |it: &&Endpoint| like(it, one) && !not.all.contains_key(*it);
         let mut found = all.all.keys().filter(own);
         found.next().filter(|_| found.next().is_none())
     };
-    let new = is.all.keys().filter(|endpoint| only(is, was, endpoint) == Some(*endpoint));
-    new.filter_map(|endpoint| Some((endpoint, only(was, is, endpoint)?))).collect()
+    let before = |endpoint: &'a Endpoint| {
+        [same, other_status].into_iter().find_map(|like| {
+            only(is, was, endpoint, like).filter(|it| *it == endpoint)?;
+            only(was, is, endpoint, like)
+        })
+    };
+    is.all.keys().filter_map(|endpoint| Some((endpoint, before(endpoint)?))).collect()
 }
 
 /// An endpoint that answers with another status than before, and never with that.
@@ -405,6 +420,15 @@ fn appeared(endpoint: &Endpoint, is_gone: bool, was: &Promises, is: &Promises) -
     let family = other.knows(same_path);
     let status = other.knows(|it| same_path(it) && it.status == endpoint.status);
     let (number, media) = (endpoint.status, &endpoint.media);
+    if let Some((now, shown)) = is_gone.then(|| answered_by(endpoint, was, is)).flatten() {
+        let (rule, before, now) = if now.status == number {
+            (Rule::MediaGone, format!("`{media}`"), format!("`{}`", now.media))
+        } else {
+            (Rule::StatusGone, number.to_string(), now.status.to_string())
+        };
+        let what = format!("a request that was answered with {before} is answered with {now}");
+        return at_status(rule, Verdict::Breaking, what).witnessed(Some(shown));
+    }
     let (rule, verdict, what) = match (is_gone, family, status) {
         (false, false, _) => {
             (Rule::EndpointNew, Verdict::Compatible, "the endpoint is new".to_owned())
@@ -433,6 +457,30 @@ fn appeared(endpoint: &Endpoint, is_gone: bool, was: &Promises, is: &Promises) -
     };
     let draft = at_status(rule, verdict, what);
     draft.witnessed(is.first(endpoint))
+}
+
+/// What answers a request now to which an endpoint is gone, and where: another one of its path, which was known, and
+/// did not answer it before. One by which it is refused is told by itself.
+fn answered_by<'a>(
+    gone: &Endpoint,
+    was: &Promises,
+    is: &'a Promises,
+) -> Option<(&'a Endpoint, Shown)> {
+    let asked = was.asked(gone);
+    let may_be = |it: &&Endpoint| {
+        it.status < 400
+            && (&it.method, &it.path) == (&gone.method, &gone.path)
+            && was.all.contains_key(*it)
+    };
+    is.all.keys().filter(may_be).find_map(|it| {
+        let known = was.asked(it);
+        let is_same = |asked_now: &str| asked.contains(asked_now) && !known.contains(asked_now);
+        let answers = is.traffic.answers(it).iter();
+        let mut places = answers.filter(|answer| answer.asked.as_deref().is_some_and(is_same));
+        let mut shown = Shown::new(&places.next()?.place, Position::Whole);
+        shown.places.extend(places.map(|answer| answer.place.clone()));
+        Some((it, shown))
+    })
 }
 
 fn at_status(rule: Rule, verdict: Verdict, what: String) -> Draft {

@@ -75,18 +75,22 @@ impl Sides<'_> {
             let places = draft.shown.iter().flat_map(|shown| &shown.places);
             let broken: Recordings =
                 places.filter_map(|place| numbers.get(place.as_str()).copied()).collect();
-            let all = self.recordings(&new, draft, &broken).len();
+            let about = self.population(draft, &old);
+            let all = self.recordings(&new, draft, about, &broken).len();
+            let before = self.recordings(&old, draft, about, &Recordings::new()).len();
             let word = gone.get(&draft.path).filter(|_| draft.rule == Rule::ValueNew);
             if let Some(word) = word {
                 draft.what = format!("{}, and is never `{word}` any more", draft.what);
             }
-            let before = self.recordings(&old, draft, &Recordings::new()).len();
             let before = (!old.is_empty()).then_some(before);
+            // As many of those that the contract comes from could show it as of the new ones.
+            let promised = self.origin.recordings * all / total.max(1);
             let weight = Weight {
                 broken: broken.len(),
                 all,
                 recordings: total,
                 before,
+                promised,
                 learned_from: self.origin.recordings,
             };
             // What came of something, or a type, in the place of another one.
@@ -153,12 +157,31 @@ impl Sides<'_> {
         draft.cases.is_empty() || self.orders.is_none_or(fits)
     }
 
-    /// The recordings in which something stands that a change is about; `known` are some of them.
-    fn recordings(&self, answers: &[&Answer], draft: &Draft, known: &Recordings) -> Recordings {
+    /// Which answers could show a change. Where something ends that only new ones have, any could: those that have
+    /// it all show it, which says nothing.
+    fn population<'d>(&self, draft: &'d Draft, old: &[&Answer]) -> &'d About {
+        let is_unheard = match (&draft.about, self.orders) {
+            _ if !ends_something(draft.rule) => false,
+            (About::Messages(tag), Some(orders)) if old.is_empty() => !tags(orders).contains(tag),
+            (about, _) => {
+                !old.is_empty() && !old.iter().any(|answer| about.is_in(answer, draft.part))
+            }
+        };
+        if is_unheard { &About::Answers } else { &draft.about }
+    }
+
+    /// The recordings that could show a change; `known` are some of them.
+    fn recordings(
+        &self,
+        answers: &[&Answer],
+        draft: &Draft,
+        about: &About,
+        known: &Recordings,
+    ) -> Recordings {
         let mut found = known.clone();
         for answer in answers.iter().take(LOOKED_AT) {
             if !found.contains(&answer.witness.0)
-                && draft.about.is_in(answer, draft.part)
+                && about.is_in(answer, draft.part)
                 && self.is_asked(draft, answer)
             {
                 found.insert(answer.witness.0);
@@ -284,6 +307,8 @@ struct Weight {
     recordings: usize,
     /// Those of before that could and do not; nothing where only a contract is known.
     before: Option<usize>,
+    /// About how many of those that the contract was learned from could; 0 where a person has written it.
+    promised: usize,
     /// From how many the contract was learned; 0 where a person has written it.
     learned_from: usize,
 }
@@ -294,7 +319,8 @@ impl Weight {
         // What few recordings have at all was seen as seldom before.
         let is_seldom = self.all < MANY && self.all * OFTEN < self.recordings;
         let is_each = self.broken == self.all && self.all >= 2 && !is_seldom && self.is_rare();
-        is_each || self.before.is_some_and(|before| self.chance(before) < CHANCE)
+        let before = self.before.or(Some(self.promised).filter(|promised| *promised > 0));
+        is_each || before.is_some_and(|before| self.chance(before) < CHANCE)
     }
 
     /// Whether several recordings show it, and not only now and then.

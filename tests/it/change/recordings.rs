@@ -307,6 +307,116 @@ fn a_contract_of_one_recording_knows_its_scenario() {
 }
 
 #[test]
+fn a_request_that_another_known_endpoint_answers_now_breaks() {
+    let asked = [r#"{"stream":false}"#, r#"{"stream":true}"#];
+    let json = |asked: &str| exchange("/chat", asked, 200, &["{}"]);
+    let events = |asked: &str| exchange("/chat", asked, 200, &["{}", "{}"]);
+    let created = |asked: &str| exchange("/chat", asked, 201, &["{}"]);
+    let old = || vec![json(asked[0]), events(asked[1])];
+
+    check(
+        old(),
+        vec![json(asked[0]), json(asked[1])],
+        &[
+            "breaking media-gone: a request that was answered with `text/event-stream` is answered with `application/json`",
+        ],
+    );
+    check(
+        vec![json(asked[0]), created(asked[1])],
+        vec![json(asked[0]), json(asked[1])],
+        &["breaking status-gone: a request that was answered with 201 is answered with 200"],
+    );
+    // Nobody asks for a stream.
+    check(
+        old(),
+        vec![json(asked[0])],
+        &["trim media-gone: `text/event-stream` is not recorded any more"],
+    );
+    // It was answered in both ways before.
+    check(
+        [old(), vec![json(asked[1])]].concat(),
+        vec![json(asked[0]), json(asked[1])],
+        &["trim media-gone: `text/event-stream` is not recorded any more"],
+    );
+}
+
+#[test]
+fn what_an_open_place_is_called_is_no_other_endpoint() {
+    let talk = |ids: &[&str], more: &str| -> Vec<Interaction> {
+        let items = ids.iter().flat_map(|id| {
+            let said = format!(r#"{{"id":"{id}","n":1{more}}}"#);
+            let path = format!("/items/{id}");
+            [exchange("/items", "{}", 200, &[&said]), exchange(&path, "", 200, &[&said])]
+        });
+        items.collect()
+    };
+    let verdicts = |old: &[&str], new: &[&str]| -> Vec<String> {
+        let report = compared(&side(talk(old, r#","title":"a""#)), &side(talk(new, "")));
+        let kinds = report.changes.iter().map(|it| format!("{:?} {}", it.verdict, it.rule.id()));
+        kinds.collect()
+    };
+    let both = ["Breaking field-missing", "Breaking field-missing"];
+
+    let (minted, other) = ("it_9pKqLm2XvT8nRw4Y", "it_4YnRw8TvX2mLqKp9");
+    // Only the client that comes back with it shows that it is one.
+    let plain = "it_jFrRBatkqhHTGEh7";
+    assert_eq!(verdicts(&[minted], &[other]), both);
+    assert_eq!(verdicts(&[minted], &[plain]), both);
+    assert_eq!(verdicts(&[plain], &[minted]), both);
+    assert_eq!(verdicts(&[minted, plain], &[other]), both);
+    assert_eq!(verdicts(&["30888", "4271"], &["57626", "919"]), both);
+}
+
+#[test]
+fn an_end_that_is_new_is_weighed_among_all_streams() {
+    let talk = |round: usize, failed: usize| {
+        let stream = |number: usize| {
+            let end = if number < failed { &["failed"][..] } else { &["usage", "completed"] };
+            let tags = ["started", "delta"].iter().chain(end);
+            let mut said: Vec<String> =
+                tags.map(|tag| format!(r#"{{"type":"{tag}","round":{round}}}"#)).collect();
+            said.push("[DONE]".to_owned());
+            let said: Vec<&str> = said.iter().map(String::as_str).collect();
+            exchange("/runs", &asked(number), 200, &said)
+        };
+        (0..10).map(stream).collect::<Vec<_>>()
+    };
+    let ends = |old: Vec<Interaction>, new: Vec<Interaction>| -> Vec<String> {
+        let told = told(&compared(&side(old), &side(new)));
+        told.into_iter().filter(|it| it.contains("order-end-new")).collect()
+    };
+    let what = "order-end-new: the stream ends after `failed` with no `completed`";
+
+    assert_eq!(ends(talk(1, 0), talk(2, 1)), [format!("unproven {what}")]);
+    assert_eq!(ends(talk(1, 0), talk(2, 10)), [format!("breaking {what}")]);
+}
+
+#[test]
+fn what_a_contract_of_many_recordings_promises_is_weighed_as_many() {
+    let talk = |count: usize, words: [&str; 2]| -> Vec<(Name, Cassette)> {
+        let one = |number: usize| {
+            let said = format!(r#"{{"state":"{}"}}"#, words[number % 2]);
+            let (_, cassette) = side(vec![exchange("/a", &asked(number), 200, &[&said])]).remove(0);
+            (Name::new(format!("talk{number}")).unwrap(), cassette)
+        };
+        (0..count).map(one).collect()
+    };
+    let told_of = |count: usize| -> Vec<String> {
+        let accepted = learned(&talk(count, ["open", "closed"]));
+        let new = talk(count, ["OPEN", "CLOSED"]);
+        let known = Known { name: "new", path: "cassettes", cassettes: &new, accepted: &accepted };
+        told(&change::check(&Protocols::default(), known).report)
+    };
+
+    let verdicts = |told: Vec<String>| -> Vec<String> {
+        let news = told.into_iter().filter(|it| it.contains("value-new"));
+        news.map(|it| it.split(' ').next().unwrap_or_default().to_owned()).collect()
+    };
+    assert_eq!(verdicts(told_of(40)), ["breaking", "breaking"]);
+    assert_eq!(verdicts(told_of(4)), ["unproven", "unproven"]);
+}
+
+#[test]
 fn a_request_that_is_refused_now_breaks() {
     let report = compared(
         &side(vec![exchange("/state", ASKED, 200, &["{}"])]),
