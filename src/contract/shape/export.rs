@@ -237,14 +237,14 @@ impl Format {
     pub(super) fn pattern(&self) -> String {
         const HEX: &str = "[0-9A-Fa-f]";
         const DATE: &str = "[0-9]{4}-[0-9]{2}-[0-9]{2}";
+        const TIME: &str = r"[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?";
+        const ZONE: &str = "(?:[Zz]|[+-][0-9]{2}:[0-9]{2})";
         let uuid = format!("{HEX}{{8}}(?:-{HEX}{{4}}){{3}}-{HEX}{{12}}");
         let minted = format!("(?:{uuid}|[A-Za-z]*[0-9][0-9A-Za-z]*)$");
         match self {
             Self::Uuid => format!("^{uuid}$"),
-            Self::DateTime => {
-                let zone = r"(?:[Zz]|[+-][0-9]{2}:[0-9]{2})?";
-                format!(r"^{DATE}[T ][0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(?:\.[0-9]+)?{zone}$")
-            }
+            Self::DateTime => format!("^{DATE}{TIME}{ZONE}$"),
+            Self::LocalDateTime => format!("^{DATE}{TIME}{ZONE}?$"),
             Self::Date => format!("^{DATE}$"),
             Self::Uri => r"^[a-z][a-z0-9+.-]*:\/\/[!-~]+$".to_owned(),
             Self::Integer => "^-?(?:0|[1-9][0-9]*)$".to_owned(),

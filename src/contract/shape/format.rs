@@ -11,8 +11,10 @@ use crate::text::date::fits;
 pub enum Format {
     /// A UUID with dashes (RFC 9562).
     Uuid,
-    /// A date and a time, with a zone (RFC 3339) or, as Python writes it, without.
+    /// A date and a time with a zone (RFC 3339). Most parsers refuse one without.
     DateTime,
+    /// A date and a time that need not have a zone, as Python writes it.
+    LocalDateTime,
     /// A date.
     Date,
     /// An absolute address with `://`.
@@ -33,6 +35,7 @@ pub(super) const URI: u8 = 1 << 3;
 pub(super) const INTEGER: u8 = 1 << 4;
 pub(super) const ID: u8 = 1 << 5;
 pub(super) const PREFIXED: u8 = 1 << 6;
+pub(super) const LOCAL_DATE_TIME: u8 = 1 << 7;
 
 /// No format is longer, addresses apart.
 const LONGEST: usize = 128;
@@ -45,9 +48,10 @@ const SHORT: usize = 6;
 
 impl Format {
     /// The formats with a name of their own, and their names.
-    pub(super) const NAMED: [(Self, &'static str); 6] = [
+    pub(super) const NAMED: [(Self, &'static str); 7] = [
         (Self::Uuid, "uuid"),
         (Self::DateTime, "date-time"),
+        (Self::LocalDateTime, "local-date-time"),
         (Self::Date, "date"),
         (Self::Uri, "uri"),
         (Self::Integer, "integer-string"),
@@ -75,6 +79,7 @@ impl Format {
     pub(super) fn covers(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Id, Self::Uuid | Self::Prefixed(_)) => true,
+            (Self::LocalDateTime, Self::DateTime) => true,
             (Self::Prefixed(short), Self::Prefixed(long)) => {
                 long == short
                     || long.strip_prefix(short).is_some_and(|it| it.starts_with(['-', '_']))
@@ -87,6 +92,7 @@ impl Format {
         match self {
             Self::Uuid => UUID,
             Self::DateTime => DATE_TIME,
+            Self::LocalDateTime => LOCAL_DATE_TIME,
             Self::Date => DATE,
             Self::Uri => URI,
             Self::Integer => INTEGER,
@@ -116,10 +122,15 @@ pub(super) fn formats(text: &str) -> (u8, usize) {
     if is_uuid(bytes) {
         return (UUID | ID, 0);
     }
-    let whole =
-        [(is_integer(bytes), INTEGER), (is_date(bytes), DATE), (is_date_time(bytes), DATE_TIME)];
-    if let Some((_, bit)) = whole.iter().find(|(is, _)| *is) {
-        return (*bit, 0);
+    let whole = if is_integer(bytes) {
+        INTEGER
+    } else if is_date(bytes) {
+        DATE
+    } else {
+        date_time(bytes)
+    };
+    if whole != 0 {
+        return (whole, 0);
     }
     match prefix(bytes) {
         Some(prefix) => (PREFIXED | ID, prefix),
@@ -149,18 +160,22 @@ fn is_date(bytes: &[u8]) -> bool {
     fits(bytes, "0000-00-00")
 }
 
-fn is_date_time(bytes: &[u8]) -> bool {
-    let Some((head, rest)) = bytes.split_at_checked(19) else { return false };
+fn date_time(bytes: &[u8]) -> u8 {
+    let Some((head, rest)) = bytes.split_at_checked(19) else { return 0 };
     if !fits(head, "0000-00-00T00:00:00") && !fits(head, "0000-00-00 00:00:00") {
-        return false;
+        return 0;
     }
     let fraction = match rest {
         [b'.', digits @ ..] => 1 + digits.iter().take_while(|byte| byte.is_ascii_digit()).count(),
         _ => 0,
     };
-    let zone = &rest[fraction..];
-    fraction != 1
-        && (matches!(zone, b"" | b"Z" | b"z") || fits(zone, "+00:00") || fits(zone, "-00:00"))
+    match &rest[fraction..] {
+        _ if fraction == 1 => 0,
+        b"" => LOCAL_DATE_TIME,
+        b"Z" | b"z" => LOCAL_DATE_TIME | DATE_TIME,
+        zone if fits(zone, "+00:00") || fits(zone, "-00:00") => LOCAL_DATE_TIME | DATE_TIME,
+        _ => 0,
+    }
 }
 
 fn uri(bytes: &[u8]) -> u8 {
@@ -257,8 +272,9 @@ mod tests {
         check("01ARZ3NDEKTSV4RRFFQ69G5FAV", &["Id"]);
         check("thread_AB_x80q2B2mk-ei2", &["Id", "Id<thread>"]);
         check("V1StGXR8_Z5jdHi6B-myT", &["Id"]);
-        check("2026-11-21T04:27:40+00:00", &["date-time"]);
-        check("2026-11-21T04:27:40.123456", &["date-time"]);
+        check("2026-11-21T04:27:40+00:00", &["date-time", "local-date-time"]);
+        check("2026-11-21 04:27:40.5Z", &["date-time", "local-date-time"]);
+        check("2026-11-21T04:27:40.123456", &["local-date-time"]);
         check("2026-11-21T04:27:40.", &[]);
         check("2026-11-21", &["date"]);
         check("http://127.0.0.1:8283/v1?a=b", &["uri"]);

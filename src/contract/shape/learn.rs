@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use foldhash::fast::RandomState;
 
 use super::evidence::{Claim, Evidence, Tally, Witness, Witnesses};
-use super::format::{DATE, DATE_TIME, Format, ID, INTEGER, PREFIXED, URI, UUID, formats};
+use super::format::{
+    DATE, DATE_TIME, Format, ID, INTEGER, LOCAL_DATE_TIME, PREFIXED, URI, UUID, formats,
+};
 use super::sample::{Member, Sample, StringSample};
 use super::schema::{self, Fields, Number, Object, Presence, Rest, Schema, Text, Union};
 use super::tags::Tag;
@@ -549,6 +551,7 @@ fn format<'s>(strings: impl Iterator<Item = &'s StringSample<'s>> + Clone) -> Op
     let formats = [
         (UUID, Format::Uuid),
         (DATE_TIME, Format::DateTime),
+        (LOCAL_DATE_TIME, Format::LocalDateTime),
         (DATE, Format::Date),
         (URI, Format::Uri),
         (INTEGER, Format::Integer),

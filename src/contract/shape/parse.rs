@@ -3,7 +3,8 @@
 //! ```text
 //! type        = alternative *( "|" alternative )          "…" among them: other strings may come
 //! alternative = "any" / "never" / "null" / "boolean" / "integer" / "number" / "string"
-//!             / "uuid" / "date-time" / "date" / "uri" / "integer-string" / "Id" / "Id<" name ">"
+//!             / "uuid" / "date-time" / "local-date-time" / "date" / "uri" / "integer-string"
+//!             / "Id" / "Id<" name ">"
 //!             / JSON string / "[" [ type ] "]" / "map<" type "," type ">" / "(" type ")"
 //!             / "object" / "by" name                      with a line below for each field or branch
 //!             / "{" fields "}" / "by" name "{" branches "}"

@@ -83,16 +83,8 @@ impl Sides<'_> {
                 draft.what = format!("{}, and is never `{word}` any more", draft.what);
             }
             let before = (!old.is_empty()).then_some(before);
-            // As many of those that the contract comes from could show it as of the new ones.
-            let promised = self.origin.recordings * all / total.max(1);
-            let weight = Weight {
-                broken: broken.len(),
-                all,
-                recordings: total,
-                before,
-                promised,
-                learned_from: self.origin.recordings,
-            };
+            let promised = self.promised(all, total);
+            let weight = Weight { broken: broken.len(), all, recordings: total, before, promised };
             // What came of something, or a type, in the place of another one.
             let is_swap =
                 word.is_some() && is_outcome(&draft.path) || draft.rule == Rule::TagNew && is_gone;
@@ -112,6 +104,12 @@ impl Sides<'_> {
                 draft.why = weight.sentence();
             }
         }
+    }
+
+    /// About how many of those that a contract comes from could show something: as large a part as of the new ones.
+    fn promised(&self, all: usize, recordings: usize) -> usize {
+        let learned_from = self.origin.recordings;
+        (learned_from * all / recordings.max(1)).max(learned_from.min(1))
     }
 
     /// Whether only one cassette shows it, beside a contract that was learned from more recordings than
@@ -309,8 +307,6 @@ struct Weight {
     before: Option<usize>,
     /// About how many of those that the contract was learned from could; 0 where a person has written it.
     promised: usize,
-    /// From how many the contract was learned; 0 where a person has written it.
-    learned_from: usize,
 }
 
 impl Weight {
@@ -330,7 +326,7 @@ impl Weight {
 
     /// Whether it is rare that this many show it by accident; where nobody knows how many there were, it is.
     fn is_rare(&self) -> bool {
-        let known = self.before.unwrap_or(self.learned_from);
+        let known = self.before.unwrap_or(self.promised);
         known == 0 || self.chance(known) <= CHANCE_OF_ALL
     }
 

@@ -270,6 +270,23 @@ fn another_media_type_breaks_where_it_takes_the_place_of_one() {
 }
 
 #[test]
+fn a_time_that_loses_its_zone_breaks() {
+    let times = |ends: [&str; 2]| {
+        let at = |number: usize| {
+            let said = format!(r#"{{"at":"2026-11-2{number}T10:00:00{}"}}"#, ends[number % 2]);
+            exchange("/a", &asked(number), 200, &[&said])
+        };
+        (0..4).map(at).collect::<Vec<_>>()
+    };
+
+    let lost = "breaking format-new: `at` can be `local-date-time`, such as `\"2026-11-20T10:00:00\"`, \
+                `\"2026-11-21T10:00:00\"`, `\"2026-11-22T10:00:00\"` and others";
+    check(times(["Z", "+01:00"]), times(["", ""]), &[lost]);
+    check(times(["", "Z"]), times(["", ""]), &[]);
+    check(times(["", ""]), times(["Z", "Z"]), &[]);
+}
+
+#[test]
 fn a_contract_of_one_recording_knows_its_scenario() {
     let one = |name: &str, status: u16, said: &str| {
         let (_, cassette) = side(vec![exchange("/state", ASKED, status, &[said])]).remove(0);
