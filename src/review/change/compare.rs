@@ -376,22 +376,18 @@ fn body(answer: &Answer) -> Option<Value<'_>> {
 /// Which endpoint was another one before: the same but for the names of open places, or for its status too, of which
 /// there is one where there was one. A refusal in the place of a success is another answer.
 fn moved<'a>(was: &'a Promises, is: &'a Promises) -> BTreeMap<&'a Endpoint, &'a Endpoint> {
-    type Like = fn(&Endpoint, &Endpoint) -> bool;
-    let same: Like = |one, other| {
+    let same: fn(u16, u16) -> bool = |one, other| one == other;
+    let alike: fn(u16, u16) -> bool = |one, other| (one < 400) == (other < 400);
+    let only = |all: &'a Promises, not: &Promises, one: &Endpoint, like: fn(u16, u16) -> bool| {
         let of = |it: &Endpoint| (it.method.clone(), without_names(&it.path), it.media.clone());
-        of(one) == of(other) && one.status == other.status
-    };
-    let other_status: Like = |one, other| {
-        let of = |it: &Endpoint| (it.method.clone(), it.path.clone(), it.media.clone());
-        of(one) == of(other) && (one.status < 400) == (other.status < 400)
-    };
-    let only = |all: &'a Promises, not: &Promises, one: &Endpoint, like: Like| {
-        let own = |it: &&Endpoint| like(it, one) && !not.all.contains_key(*it);
+        let own = |it: &&Endpoint| {
+            of(it) == of(one) && like(it.status, one.status) && !not.all.contains_key(*it)
+        };
         let mut found = all.all.keys().filter(own);
         found.next().filter(|_| found.next().is_none())
     };
     let before = |endpoint: &'a Endpoint| {
-        [same, other_status].into_iter().find_map(|like| {
+        [same, alike].into_iter().find_map(|like| {
             only(is, was, endpoint, like).filter(|it| *it == endpoint)?;
             only(was, is, endpoint, like)
         })

@@ -143,7 +143,7 @@ impl Sides<'_> {
             [] => origin.recordings == 1 || are_one(&mut new.iter().copied()),
             old => are_one(&mut new.iter().copied()) || are_one(&mut old.iter()),
         };
-        is_same(&shown.place) && (is_each && shown.places.iter().all(is_same) || is_one())
+        shown.places.iter().any(is_same) && (is_each || is_one())
     }
 
     /// Whether an answer is one to the requests that a change is about.

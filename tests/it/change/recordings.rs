@@ -314,7 +314,9 @@ fn a_contract_of_one_recording_knows_its_scenario() {
     check(&[one("first", 200, less)], "breaking field-missing");
     check(&[one("first", 200, less), one("second", 200, whole)], "breaking field-missing");
     check(&[one("first", 201, whole)], "breaking status-new");
-    // Another one: it may have been so before.
+    // Another one shows it as well.
+    check(&[one("first", 200, less), one("second", 200, less)], "breaking field-missing");
+    // Only another one: it may have been so before.
     check(&[one("second", 200, less)], "unproven field-missing");
     check(&[one("first", 200, whole), one("second", 200, less)], "unproven field-missing");
     check(&[one("second", 201, whole)], "unproven status-new");
