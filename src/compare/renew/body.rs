@@ -79,13 +79,13 @@ pub(super) fn settled(
 /// Whether two streams say the same until their clients left them, and as far as both were read on: how much
 /// came behind that is a matter of time.
 pub(super) fn same_until_left((old, was): (Said<'_>, u64), (new, is): (Said<'_>, u64)) -> bool {
-    let [olds, news] = [old, new].map(|said| {
-        let records = said.script.records.iter().filter(|record| !record.is_keep_alive);
-        records.collect::<Vec<_>>()
-    });
+    let [came, comes] =
+        [old, new].map(|it| Came::of(it.readable, &it.script.text, &it.script.records));
+    let (was_said, is_said) = (&old.script.records, &new.script.records);
+    let olds: Vec<_> = said(was_said, is_said, &came).iter().map(|at| &was_said[*at]).collect();
+    let news: Vec<_> = said(is_said, was_said, &comes).iter().map(|at| &is_said[*at]).collect();
     let same = olds.iter().zip(&news).take_while(|(old, new)| old.hash == new.hash).count();
-    let is_behind = |said: Said<'_>, records: &[&Record], left: u64| {
-        let came = Came::of(said.readable, &said.script.text, &said.script.records);
+    let is_behind = |came: &Came<'_>, records: &[&Record], left: u64| {
         let next = records.get(same).and_then(|record| came.ms(record.range.start));
         next.is_none_or(|ms| ms > left)
     };
@@ -95,8 +95,8 @@ pub(super) fn same_until_left((old, was): (Said<'_>, u64), (new, is): (Said<'_>,
         was.starts_with(is) || is.starts_with(was)
     };
     olds.get(same).zip(news.get(same)).is_none_or(is_cut)
-        && is_behind(old, &olds, was)
-        && is_behind(new, &news, is)
+        && is_behind(&came, &olds, was)
+        && is_behind(&comes, &news, is)
 }
 
 /// The records of the new body in the words of the old one, with the old keep-alives in the place of
