@@ -8,7 +8,7 @@ use crate::cassette::{End, Interaction, Response};
 use crate::contract::invariant;
 use crate::contract::order::Token;
 use crate::identity::{Meaning, identifiers};
-use crate::message::{Framing, Message, Messages, Protocols, Tag, Trace};
+use crate::message::{Framing, Message, Messages, Protocols, Tag, Trace, telling};
 use crate::text::json::{Container, Text};
 use crate::text::rpc::Envelope;
 
@@ -235,17 +235,21 @@ pub(super) fn is_plain(name: &str) -> bool {
 }
 
 /// Whether what stands in the field of a path may decide about something: it is a word, yes or no, and
-/// the field is not named like an identifier or a time.
+/// the field is not named like an identifier or a time. Where the field is named like a type or an end, it may
+/// be several words.
 pub(super) fn may_decide(path: &str, json: &str) -> bool {
-    Meaning::of(path.rsplit('.').next().unwrap_or(path)) == Meaning::Plain
-        && (is_word(json) || matches!(json, "true" | "false" | "null"))
+    let name = path.rsplit('.').next().unwrap_or(path);
+    let are_words = || {
+        !json.contains(char::is_whitespace) || telling::is_kind(name) || telling::is_outcome(name)
+    };
+    Meaning::of(name) == Meaning::Plain
+        && (is_text(json) && are_words() || matches!(json, "true" | "false" | "null"))
 }
 
-/// Whether a JSON text is a string that says one word, and not one that was minted or a time.
-fn is_word(json: &str) -> bool {
+/// Whether a JSON text is a short string, with nothing that was minted and no time.
+fn is_text(json: &str) -> bool {
     json.starts_with('"')
         && json.len() <= LONGEST
-        && !json.contains(char::is_whitespace)
         && !json.contains('\\')
         && identifiers(json).next().is_none()
 }

@@ -27,7 +27,7 @@ impl Kinds {
         match kinds.len() {
             0 => None,
             1 => Some(Self::One(one)),
-            _ if one.is_union() => Some(Self::One(one)),
+            _ if one.is_union_of(kinds.keys().copied()) => Some(Self::One(one)),
             _ => Self::learn_each(samples),
         }
     }

@@ -27,6 +27,7 @@ mod text;
 mod traffic;
 
 pub use check::{Breach, Finding, check};
+pub(crate) use cut::JsonMessage;
 pub use endpoint::Endpoint;
 pub use evidence::{At, Claimed, Edge, Evidence, OrderEvidence, Place};
 pub use history::History;

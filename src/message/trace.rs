@@ -1,8 +1,9 @@
 //! The types of a body's messages, in order.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use super::{Message, Protocols, Tag};
+use super::{Message, Protocols, Tag, telling};
 use crate::config::Object;
 use crate::text::json::Text;
 
@@ -94,7 +95,7 @@ impl fmt::Display for Trace {
 
 /// What a message says of its identity: the places where it does, and what stands there.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Identity<'p>(Vec<(&'p str, String)>);
+struct Identity<'p>(Vec<(Cow<'p, str>, String)>);
 
 /// How two messages relate by what they say of their identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,9 +114,15 @@ impl<'p> Identity<'p> {
         let Some(json) = json.filter(|json| json.container().is_some()) else {
             return Self::default();
         };
-        let message = Object::of(json);
-        let keys = protocols.of_message(&message).into_iter().flat_map(|protocol| protocol.keys());
-        Self(keys.filter_map(|key| Some((key.as_str(), said(message.at(key)?)?))).collect())
+        let object = Object::of(json);
+        let keys = protocols.of_message(&object).into_iter().flat_map(|protocol| protocol.keys());
+        let keys =
+            keys.filter_map(|key| Some((Cow::Borrowed(key.as_str()), said(object.at(key)?)?)));
+        // Of messages without a type, what came of something tells that a next one is another.
+        let is_untyped = matches!(message.tag, Tag::Untyped(_));
+        let words = json.members().filter(|(name, _)| is_untyped && telling::is_outcome(name));
+        let words = words.filter_map(|(name, it)| Some((name.into_owned().into(), said(it)?)));
+        Self(keys.chain(words).collect())
     }
 
     fn relation(&self, other: &Self) -> Relation {

@@ -105,6 +105,49 @@ by type
     }
 
     #[test]
+    fn what_tells_the_members_of_a_field_apart_makes_a_union() {
+        check(
+            &[
+                r#"{"kind": "paid", "at": 1, "data": {"amount": 1, "note": "a b"}}"#,
+                r#"{"kind": "sent", "at": 2, "data": {"address": "b c", "parcels": {"count": 2}}}"#,
+                r#"{"kind": "sent", "at": 3, "data": {"address": "c d", "parcels": {"count": 2}}}"#,
+            ],
+            "\
+by kind
+  paid
+    at: integer
+    data: object
+      amount: integer
+      note: string
+  sent
+    at: integer
+    data: object
+      address: string
+      parcels: object
+        count: integer
+",
+        );
+    }
+
+    #[test]
+    fn members_that_fall_into_groups_by_chance_make_no_union() {
+        let words = ["ember", "river", "stone", "cloud", "maple", "tundra", "orbit", "quill"];
+        let labels = |number: usize| {
+            let some = words.iter().enumerate().filter(|(at, _)| ((number * 7919) >> at) & 3 == 1);
+            some.map(|(at, word)| format!(r#""{word}": {at}"#)).collect::<Vec<_>>().join(", ")
+        };
+        let samples: Vec<String> = (0..60)
+            .map(|number| {
+                let kind = ["free", "paid", "team"][number % 3];
+                format!(r#"{{"kind": "{kind}", "labels": {{{}}}}}"#, labels(number))
+            })
+            .collect();
+
+        let shape = learned(samples).finish().to_string();
+        assert!(shape.starts_with("object\n  kind: "), "{shape}");
+    }
+
+    #[test]
     fn words_that_change_nothing_are_an_enum_and_no_union() {
         check(
             &[r#"{"role": "user", "n": 1}"#, r#"{"role": "assistant", "n": 2}"#],

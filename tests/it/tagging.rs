@@ -258,3 +258,44 @@ fn types_of_messages_that_are_answered_alike_make_one_case() {
     assert_eq!(contract.to_string().parse::<Contract>().unwrap(), contract);
     assert_eq!(findings(&Protocols::default(), &recorded, &[contract]), []);
 }
+
+/// What a server says while it fetches something, to the end.
+fn fetched(number: usize, last: Option<&str>) -> Interaction {
+    let mut said = vec![r#"{"status":"pulling manifest"}"#.to_owned()];
+    for part in 0..=number % 3 {
+        let digest = format!("{:012x}", 0x9e37_79b9_7f4a_u64 >> (number + part));
+        said.push(format!(
+            r#"{{"status":"pulling {digest}","digest":"{digest}","completed":{part}}}"#
+        ));
+    }
+    said.push(r#"{"status":"verifying sha256 digest"}"#.to_owned());
+    said.extend(last.map(|last| format!(r#"{{"status":"{last}"}}"#)));
+    let mut fetched = interaction(&said);
+    fetched.request.body = format!(r#"{{"model":{number}}}"#).into();
+    fetched
+}
+
+#[test]
+fn what_came_of_a_stream_is_told_where_its_messages_have_no_type() {
+    let pulled = |last: Option<&str>| -> Cassette {
+        let interactions = (0..12).map(|number| fetched(number, last)).collect();
+        Cassette { interactions, ..Cassette::default() }
+    };
+    let contract = learned(&Protocols::default(), &pulled(Some("success")));
+
+    assert_snapshot!(order(&contract), @r#"
+    POST /runs -> 200 text/event-stream
+      tag
+        with /completed
+      order
+        object[status="pulling manifest"] completed+ object[status="verifying sha256 digest"]
+        object[status="success"]
+    "#);
+    for (last, parts) in
+        [(Some("success"), &[][..]), (None, &["order"]), (Some("failed"), &["order"])]
+    {
+        let broken = contract.broken_by(&Protocols::default(), &fetched(1, last), None);
+        let found: Vec<&str> = broken.iter().map(|breach| breach.part).collect();
+        assert_eq!(found, parts, "{last:?}: {broken:?}");
+    }
+}

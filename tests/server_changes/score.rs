@@ -57,9 +57,9 @@ impl Row {
 }
 
 impl Score {
-    /// Whether it is as it should be.
-    pub fn holds(&self) -> bool {
-        self.hidden().is_empty() && self.alarm_rate() < 2.0 && self.unproven_rate() < 10.0
+    /// Whether it is as it should be, with fewer unproven ones than that, in percent.
+    pub fn holds(&self, most_unproven: f64) -> bool {
+        self.hidden().is_empty() && self.alarm_rate() < 2.0 && self.unproven_rate() < most_unproven
     }
 
     fn hidden(&self) -> Vec<&str> {

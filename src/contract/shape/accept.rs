@@ -146,7 +146,9 @@ impl Check {
         }
         if let (Some(elements), Sample::Array(found)) = (&schema.array, sample) {
             for (index, element) in found.iter().enumerate() {
-                self.within(&index.to_string(), "[]", |check| check.value(elements, element));
+                self.within(&index.to_string(), "[]", |check| {
+                    check.value(elements, &element.value)
+                });
             }
         }
         if let (Some(object), Sample::Object(members)) = (&schema.object, sample) {

@@ -8,6 +8,7 @@ use super::evidence::{Claim, Evidence, Tally, Witness, Witnesses};
 use super::format::{
     DATE, DATE_TIME, Format, ID, INTEGER, LOCAL_DATE_TIME, PREFIXED, URI, UUID, formats,
 };
+use super::rows::{Seen, independent};
 use super::sample::{Member, Sample, StringSample};
 use super::schema::{self, Fields, Number, Object, Presence, Rest, Schema, Text, Union};
 use super::tags::Tag;
@@ -19,7 +20,7 @@ use crate::text::json;
 const ROOM: u8 = 3;
 
 /// With more names than that, names are data; fewer than those are fields.
-const MOST_FIELDS: usize = 256;
+pub(super) const MOST_FIELDS: usize = 256;
 const FEWEST_KEYS: usize = 6;
 
 /// The entropy in nats above which names are data (Spoth et al., SIGMOD 2021).
@@ -32,7 +33,7 @@ const EACH: usize = 10;
 /// So many recordings show the words of a field that is named like a type.
 const TELLING: usize = 2;
 
-/// Fewer strings that are integers may be so by chance.
+/// Fewer different strings that are integers may be so by chance.
 const INTEGERS: usize = 20;
 
 /// The shape of the JSON values seen at one place: learned one by one, merged with others, and
@@ -180,9 +181,6 @@ struct Alone;
 
 impl Around for Alone {}
 
-/// A value, and who has seen it.
-type Seen<'s> = (&'s Sample<'s>, Witness);
-
 /// The objects seen at one place.
 pub(super) struct Objects<'s> {
     witnesses: Vec<Witness>,
@@ -274,7 +272,7 @@ impl<'s> Objects<'s> {
 }
 
 /// Whether a name was minted.
-fn is_data(name: &str) -> bool {
+pub(super) fn is_data(name: &str) -> bool {
     name.len() >= 10 && formats(name).0 & (ID | UUID) != 0
 }
 
@@ -298,7 +296,7 @@ impl<'s> Outline<'s> {
                 Sample::String(_) => outline.kinds[2] = true,
                 Sample::Array(inner) => {
                     arrays = true;
-                    elements.extend(inner);
+                    elements.extend(inner.iter().map(|element| &element.value));
                 }
                 Sample::Object(members) => {
                     outline.kinds[3] = true;
@@ -369,6 +367,7 @@ impl<'l> Learner<'l> {
             schema.string = Some(self.strings(&strings));
         }
         if arrays {
+            let elements = independent(elements, |witness| self.around.recording(witness));
             let elements = self.within("[]", |learner| learner.values(&elements, room));
             schema.array = Some(Box::new(elements));
         }
@@ -390,7 +389,7 @@ impl<'l> Learner<'l> {
         }
         let format = format(strings.iter().map(|(said, _)| *said));
         let is_sure = |format: &Format| match format {
-            Format::Integer => strings.len() >= INTEGERS,
+            Format::Integer => several(strings, INTEGERS),
             Format::Prefixed(prefix) => !self.around.mint(prefix) && !self.around.made_up(prefix),
             _ => true,
         };
@@ -541,6 +540,12 @@ impl<'l> Learner<'l> {
             evidence.push(Evidence { place, of, seen: seen(), all: all as u64, missed });
         }
     }
+}
+
+/// Whether so many of them differ.
+fn several(strings: &[(&StringSample<'_>, Witness)], count: usize) -> bool {
+    let mut differing: HashSet<&str, RandomState> = HashSet::default();
+    strings.iter().any(|(said, _)| differing.insert(&said.text) && differing.len() >= count)
 }
 
 /// The most telling of the formats that all have. Of what was minted some has to look so.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::format::{ID, URI, UUID, formats, is_hash};
+use crate::identity::Meaning;
 use crate::text::json::{Container, Text, Token, Tokens, unescape};
 
 /// Values below so many containers are anything.
@@ -21,7 +22,7 @@ pub(super) enum Sample<'a> {
     /// A number with its spelling.
     Number(&'a str),
     String(StringSample<'a>),
-    Array(Vec<Sample<'a>>),
+    Array(Vec<Element<'a>>),
     /// The members by name; the last one where a name is repeated, as most parsers have it.
     Object(Vec<Member<'a>>),
 }
@@ -34,6 +35,14 @@ pub(super) struct StringSample<'a> {
     pub(super) formats: u8,
     /// The length of the prefix before what was minted.
     pub(super) prefix: usize,
+}
+
+/// An element of an array.
+#[derive(Debug)]
+pub(super) struct Element<'a> {
+    pub(super) value: Sample<'a>,
+    /// What it says, if it is a [row](Sample::is_row).
+    pub(super) row: Option<&'a str>,
 }
 
 /// A member of an object.
@@ -61,7 +70,7 @@ impl<'a> Sample<'a> {
                 Self::Deep
             }
             Token::Open(Container::Array) => {
-                Self::Array(std::iter::from_fn(|| Self::take(tokens, depth + 1)).collect())
+                Self::Array(std::iter::from_fn(|| Element::take(tokens, depth + 1)).collect())
             }
             Token::Open(Container::Object) => Self::Object(members(tokens, depth + 1)),
             Token::String(spelled) => Self::String(StringSample::of(unescape(spelled))),
@@ -69,6 +78,50 @@ impl<'a> Sample<'a> {
             Token::Scalar("true" | "false") => Self::Boolean,
             Token::Scalar(spelled) => Self::Number(spelled),
         })
+    }
+}
+
+impl Sample<'_> {
+    /// Whether it is an object that has an identity: another one that says the same is the same thing.
+    pub(super) fn is_row(&self) -> bool {
+        matches!(self, Self::Object(_)) && self.identity().is_some()
+    }
+
+    /// What it is called: its own identifier, or the first one in it.
+    pub(super) fn identity(&self) -> Option<&str> {
+        match self {
+            Self::Deep | Self::Null | Self::Boolean | Self::Number(_) => None,
+            Self::String(said) => (said.formats & (ID | UUID) != 0).then_some(&said.text),
+            Self::Array(elements) => elements.iter().find_map(|it| it.value.identity()),
+            Self::Object(members) => {
+                let mut own = members.iter().filter_map(Member::identity);
+                own.next().or_else(|| members.iter().find_map(|it| it.value.identity()))
+            }
+        }
+    }
+}
+
+impl Member<'_> {
+    /// What it says, if its name says that it is an identifier.
+    fn identity(&self) -> Option<&str> {
+        match &self.value {
+            Sample::Number(said) if Meaning::of(&self.name) == Meaning::Identity => Some(said),
+            Sample::String(said) if Meaning::of(&self.name) == Meaning::Identity => {
+                Some(&said.text)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Element<'a> {
+    fn take(tokens: &mut Tokens<'a>, depth: usize) -> Option<Self> {
+        let start = tokens.end();
+        let value = Sample::take(tokens, depth)?;
+        let is_between = |letter: char| letter == ',' || letter.is_ascii_whitespace();
+        let text = tokens.before()[start..].trim_start_matches(is_between);
+        let row = value.is_row().then_some(text);
+        Some(Self { value, row })
     }
 }
 

@@ -268,9 +268,10 @@ impl Schema {
         fields.into_iter().flat_map(BTreeMap::keys).map(String::as_str)
     }
 
-    /// Whether it is of objects only, which one field tells apart.
-    pub(crate) fn is_union(&self) -> bool {
+    /// Whether it is of objects only, which one field tells apart by these words.
+    pub(crate) fn is_union_of<'w>(&self, words: impl Iterator<Item = &'w str>) -> bool {
         let alone = Self { object: self.object.clone(), ..Self::default() };
-        *self == alone && matches!(self.object.as_deref(), Some(Object::Union(_)))
+        let Some(Object::Union(union)) = self.object.as_deref() else { return false };
+        *self == alone && words.eq(union.branches.keys().map(String::as_str))
     }
 }

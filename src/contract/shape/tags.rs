@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::learn::{Field, Objects};
+use super::learn::{Field, MOST_FIELDS, Objects, is_data};
 use super::sample::Sample;
 use crate::message::telling;
 
@@ -47,7 +47,10 @@ impl<'s> Tag<'s> {
             if tag.rank.is_none() && tag.groups.keys().any(|word| is_made_up(word)) {
                 return None;
             }
-            let gain = tag.gain(objects);
+            let mut gain = tag.gain(objects);
+            if gain <= 0.0 {
+                gain += tag.inner_gain(objects);
+            }
             (gain > 0.0).then_some((tag.rank, gain, tag))
         });
         let best = candidates.max_by(|a, b| {
@@ -81,12 +84,25 @@ impl<'s> Tag<'s> {
         (groups.len() > 1).then_some(Self { field: field.name, groups, rank })
     }
 
-    /// The bits that it saves to know the tag first.
-    fn gain(&self, objects: &Objects<'_>) -> f64 {
+    /// The number of its group, by the number of the object.
+    fn group_of(&self, objects: &Objects<'_>) -> Vec<usize> {
         let mut group_of = vec![0; objects.count()];
         for (number, group) in self.groups.values().enumerate() {
             group.iter().for_each(|object| group_of[*object] = number);
         }
+        group_of
+    }
+
+    /// The bits that it saves to know the tag before what is in the fields, as in `{type, data: {…}}`.
+    fn inner_gain(&self, objects: &Objects<'_>) -> f64 {
+        let group_of = self.group_of(objects);
+        let inner = |field: &Field<'_>| inner_gain(&field.values, &group_of, self.groups.len());
+        objects.fields.iter().map(inner).sum::<f64>().max(0.0)
+    }
+
+    /// The bits that it saves to know the tag first.
+    fn gain(&self, objects: &Objects<'_>) -> f64 {
+        let group_of = self.group_of(objects);
         let sizes: Vec<u64> = self.groups.values().map(|group| group.len() as u64).collect();
         let all = objects.count() as u64;
         // Fields that must be told again: those of several groups, but not of all.
@@ -110,6 +126,35 @@ impl<'s> Tag<'s> {
         let known = if self.rank.is_some() { 0.0 } else { UNKNOWN };
         whole - apart.iter().sum::<f64>() - price - known
     }
+}
+
+/// The bits that it saves to know the group of objects before the members of what one of their fields says,
+/// those of their members with them.
+///
+/// There may be many members, and of many some fall into groups by chance. So how many objects of each
+/// group have a member is paid for: what falls so by chance saves nothing.
+fn inner_gain(values: &[(usize, &Sample<'_>)], group_of: &[usize], groups: usize) -> f64 {
+    let mut sizes = vec![0; groups];
+    let mut fields: BTreeMap<&str, Vec<(usize, &Sample<'_>)>> = BTreeMap::new();
+    for (object, value) in values {
+        let Sample::Object(members) = value else { continue };
+        sizes[group_of[*object]] += 1;
+        for member in members.iter().filter(|member| !is_data(&member.name)) {
+            fields.entry(&member.name).or_default().push((*object, &member.value));
+        }
+    }
+    if sizes.iter().filter(|size| **size > 0).count() < 2 || fields.len() > MOST_FIELDS {
+        return 0.0;
+    }
+    let of_field = |values: &Vec<(usize, &Sample<'_>)>| {
+        let mut kinds = vec![[0; 7]; groups];
+        values.iter().for_each(|(object, value)| kinds[group_of[*object]][kind(value)] += 1);
+        let sum = std::array::from_fn(|at| kinds.iter().map(|kinds| kinds[at]).sum());
+        let counted = |kinds: &[u64; 7], size: u64| bits(kinds, size) + ((size + 1) as f64).log2();
+        let apart: f64 = kinds.iter().zip(&sizes).map(|(kinds, size)| counted(kinds, *size)).sum();
+        counted(&sum, sizes.iter().sum()) - apart + inner_gain(values, group_of, groups)
+    };
+    fields.values().map(of_field).sum()
 }
 
 /// The number of a type of values; of those that are too deep nothing is said.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::about::About;
 use super::report::{Change, Direction, NewTrace, Part, Place, Possible, Verdict, Witnesses};
 use super::rule::Rule;
-use super::weight::About;
 use crate::contract::order::Neighbours;
 use crate::contract::shape::Gain;
 use crate::contract::{Endpoint, cassette_of};
@@ -28,6 +28,8 @@ pub(super) struct Draft {
     pub possible: Option<Possible>,
     pub example: Option<String>,
     pub shown: Option<Shown>,
+    /// The rows of lists that show it.
+    pub rows: BTreeSet<String>,
     /// Which answers could show it.
     pub about: About,
 }
@@ -85,6 +87,7 @@ impl Draft {
             possible: None,
             example: None,
             shown: None,
+            rows: BTreeSet::new(),
             about: About::Answers,
         }
     }
@@ -170,6 +173,7 @@ impl Draft {
             (self.verdict, self.why) = (other.verdict, other.why.clone());
         }
         self.keep_shorter(other.trace.as_ref());
+        self.rows.extend(other.rows.iter().cloned());
         match (&mut self.shown, &other.shown) {
             (Some(shown), Some(more)) => shown.places.extend(more.places.iter().cloned()),
             (shown, more) => *shown = shown.take().or_else(|| more.clone()),

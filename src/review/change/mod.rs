@@ -10,6 +10,7 @@
 //! only of what is proved, *breaking* of what recordings show so often that it is no chance, and *unproven*
 //! of what is left: it is told first, and fails where that is asked for.
 
+mod about;
 mod approval;
 mod cassettes;
 mod compare;

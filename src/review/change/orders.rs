@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::about::About;
 use super::draft::{Draft, Position, either, first_time, same_or_added};
 use super::report::{NewTrace, Part, Verdict};
 use super::rule::Rule;
 use super::swap::{neighbours, swapped};
-use super::weight::About;
 use crate::contract::order::{
     Deviation, Event, Explanation, Extent, Fault, Neighbours, Next, Place, Slicing, Token, Word,
 };

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::about::{About, row_around};
 use super::draft::{Draft, Position, at, cut, first_time, one_of, same_or_added};
 use super::report::{Part, TOLERANT, Verdict};
 use super::rule::Rule;
-use super::weight::About;
 use crate::contract::Kinds;
 use crate::contract::shape::{Change, Difference, Fault, Gain, Gained, Schema, Violation};
 use crate::text::json::Text;
@@ -160,14 +160,18 @@ fn changes(
         // All of them were read before.
         for violation in old.accepts_text(Text::known(value.json)) {
             let is_shown = |gain: &Gain| shows(gain, &violation, value.json);
+            let row = || row_around(Text::known(value.json), &violation.pointer, part);
+            let row = || row().map(|row| row.as_str().to_owned());
             match gains.iter().position(is_shown) {
                 Some(number) => {
                     drafts[number].seen(value.place, value.at);
+                    drafts[number].rows.extend(row());
                     said[number].extend(found(value.json, &violation.pointer));
                 }
                 None => {
                     let draft = same_or_added(&mut others, of_violation(part, &violation));
                     draft.seen(value.place, value.at);
+                    draft.rows.extend(row());
                 }
             }
         }
@@ -180,7 +184,9 @@ fn changes(
         Basis::Accepted => make_up(&mut drafts, &gains, old, new),
     }
     rename(&mut drafts, part);
+    let renamed = rename_optional(&mut drafts, part, &differences);
     drafts.extend(others);
+    let differences = differences.into_iter().filter(|it| !renamed.contains(&it.place));
     drafts.extend(gone(part, differences, basis));
     drafts
 }
@@ -215,6 +221,40 @@ fn rename(drafts: &mut Vec<Draft>, part: Part) {
     drafts.retain(|draft| !is_new(draft) || told.iter().all(|(_, new)| *new != draft.path));
     // Nothing became possible.
     drafts.iter_mut().filter(|draft| is_gone(draft)).for_each(|draft| draft.possible = None);
+}
+
+/// Tells of an object that may be missing and is not seen any more, where another one with the same fields
+/// is new beside it, that it has another name. Gives the places of before.
+fn rename_optional(drafts: &mut [Draft], part: Part, differences: &[Change]) -> Vec<Vec<String>> {
+    let gone = |change: &Change| match &change.difference {
+        // Of one field many objects are.
+        Difference::OptionalFieldRemoved(was) if was.starts_with('{') && was.contains(", ") => {
+            Some((around(&change.at()).to_owned(), was.clone()))
+        }
+        _ => None,
+    };
+    let mut told = Vec::new();
+    for change in differences {
+        let Some((beside, was)) = gone(change) else { continue };
+        let is_only =
+            differences.iter().filter_map(gone).filter(|it| *it == (beside.clone(), was.clone()));
+        let mut new = drafts.iter_mut().filter(|draft| {
+            let text = draft.possible.as_ref().and_then(|it| it.text.split_once(": "));
+            draft.rule == Rule::FieldNew
+                && draft.key.is_empty()
+                && around(&draft.path) == beside
+                && text.is_some_and(|(_, shape)| shape == was)
+        });
+        if let (1, Some(draft), None) = (is_only.count(), new.next(), new.next()) {
+            let name = draft.path.rsplit('.').next().unwrap_or(&draft.path);
+            let what = format!("{} is called `{name}` now", at(part, &change.at()));
+            (draft.rule, draft.verdict) = (Rule::FieldMissing, Verdict::Breaking);
+            (draft.what, draft.path, draft.possible) = (what, change.at(), None);
+            draft.why = String::new();
+            told.push(change.place.clone());
+        }
+    }
+    told
 }
 
 /// What a field stands in.
@@ -420,8 +460,8 @@ fn said(json: &str) -> String {
 }
 
 /// What is not seen any more.
-fn gone(part: Part, differences: Vec<Change>, basis: Basis) -> Vec<Draft> {
-    let drafts = differences.into_iter().filter_map(|change| {
+fn gone(part: Part, differences: impl Iterator<Item = Change>, basis: Basis) -> Vec<Draft> {
+    let drafts = differences.filter_map(|change| {
         let path = change.at();
         let name = at(part, &path);
         let (rule, key, what) = match change.difference {

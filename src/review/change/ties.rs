@@ -1,10 +1,10 @@
 //! What changed in what ties messages together.
 
+use super::about::About;
 use super::draft::{Draft, Position, same_or_added};
 use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::shapes::Basis;
-use super::weight::About;
 use crate::contract::Answer;
 use crate::contract::invariant::Invariant;
 

@@ -9,6 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::about::{About, LOOKED_AT};
 use super::draft::Draft;
 use super::orders::{case_name, tags};
 use super::report::{Part, Verdict};
@@ -16,19 +17,6 @@ use super::rule::Rule;
 use crate::contract::order::{Extent, Word};
 use crate::contract::{Answer, Case, Orders, Origin, cassette_of};
 use crate::message::{DONE, Tag, telling};
-use crate::text::json::{Container, Text};
-
-/// Which answers could show a change.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) enum About {
-    /// All of them.
-    #[default]
-    Answers,
-    /// Those with a message of this type.
-    Messages(String),
-    /// Those with a value at this place, in messages of a kind where no field tells that.
-    Values { kind: Option<String>, place: Vec<String> },
-}
 
 /// The chance at which two recordings differ by accident that is accepted, and where each new recording shows it.
 const CHANCE: f64 = 0.01;
@@ -37,9 +25,6 @@ const CHANCE_OF_ALL: f64 = 0.05;
 /// What one in so many recordings shows is seen often, and what so many show.
 const OFTEN: usize = 4;
 const MANY: usize = 5;
-
-/// More answers do not tell more.
-const LOOKED_AT: usize = 500;
 
 /// What is known of an endpoint on both sides.
 pub(super) struct Sides<'a> {
@@ -78,13 +63,23 @@ impl Sides<'_> {
             let about = self.population(draft, &old);
             let all = self.recordings(&new, draft, about, &broken).len();
             let before = self.recordings(&old, draft, about, &Recordings::new()).len();
+            let mut weight = Weight {
+                broken: broken.len(),
+                all,
+                before: (!old.is_empty()).then_some(before),
+                promised: self.promised(all, total),
+                // What few recordings have at all was seen as seldom before.
+                is_seldom: all < MANY && all * OFTEN < total,
+                are_rows: false,
+                is_beside_others: false,
+            };
+            if let Some(rows) = RowCounts::of(draft, about, &new, &old) {
+                weight.limit(&rows);
+            }
             let word = gone.get(&draft.path).filter(|_| draft.rule == Rule::ValueNew);
             if let Some(word) = word {
                 draft.what = format!("{}, and is never `{word}` any more", draft.what);
             }
-            let before = (!old.is_empty()).then_some(before);
-            let promised = self.promised(all, total);
-            let weight = Weight { broken: broken.len(), all, recordings: total, before, promised };
             // What came of something, or a type, in the place of another one.
             let is_swap =
                 word.is_some() && is_outcome(&draft.path) || draft.rule == Rule::TagNew && is_gone;
@@ -92,14 +87,14 @@ impl Sides<'_> {
                 continue;
             }
             // What one request in its own case does is no rule.
-            let is_rule = draft.cases.is_empty() || (all >= 2 && before.is_none_or(|it| it >= 2));
+            let is_rule = draft.cases.is_empty()
+                || (weight.all >= 2 && weight.before.is_none_or(|it| it >= 2));
             let is_end = matches!(draft.rule, Rule::OrderEndNew | Rule::OrderMissing);
             if is_end && is_rule && self.is_over(draft, &new) {
                 continue;
             }
-            let is_alone = self.is_one_of_many(draft, all);
-            let is_each = broken.len() == all;
-            if is_alone || !weight.is_proof() && !self.is_same_scenario(draft, &new, is_each) {
+            let is_alone = self.is_one_of_many(draft, weight.all);
+            if is_alone || !weight.is_proof() && !self.is_same_scenario(draft, &new, &weight) {
                 draft.verdict = Verdict::Unproven;
                 draft.why = weight.sentence();
             }
@@ -121,8 +116,9 @@ impl Sides<'_> {
     }
 
     /// Whether scenarios that were recorded before show the change, and either each one that could does, or
-    /// there is one recording on a side: then what was there and is not any more counts.
-    fn is_same_scenario(&self, draft: &Draft, new: &[&Answer], is_each: bool) -> bool {
+    /// there is one recording on a side: then what was there and is not any more counts. Of rows each has to
+    /// show it, since the others of the same recording do not.
+    fn is_same_scenario(&self, draft: &Draft, new: &[&Answer], weight: &Weight) -> bool {
         let are_one = |answers: &mut dyn Iterator<Item = &Answer>| {
             let asked = answers.filter(|answer| self.is_asked(draft, answer));
             asked.map(|answer| answer.witness.0).collect::<Recordings>().len() == 1
@@ -133,7 +129,8 @@ impl Sides<'_> {
         let origin = self.origin;
         let is_known = !self.old.is_empty() || origin.cassette.is_some();
         if !is_known {
-            return origin.recordings <= 1 && are_one(&mut new.iter().copied());
+            let may_be_same = origin.recordings <= 1 && are_one(&mut new.iter().copied());
+            return may_be_same && (weight.is_each() || !weight.is_beside_others);
         }
         let is_same = |place: &String| match self.old {
             [] => origin.is_of(cassette_of(place)),
@@ -143,7 +140,8 @@ impl Sides<'_> {
             [] => origin.recordings == 1 || are_one(&mut new.iter().copied()),
             old => are_one(&mut new.iter().copied()) || are_one(&mut old.iter()),
         };
-        shown.places.iter().any(is_same) && (is_each || is_one())
+        shown.places.iter().any(is_same)
+            && (weight.is_each() || !weight.is_beside_others && is_one())
     }
 
     /// Whether an answer is one to the requests that a change is about.
@@ -255,66 +253,75 @@ fn ends_something(rule: Rule) -> bool {
     )
 }
 
-impl About {
-    fn is_in(&self, answer: &Answer, part: Part) -> bool {
-        match self {
-            Self::Answers if part == Part::Order => answer.word.is_some(),
-            Self::Answers => true,
-            Self::Messages(tag) => {
-                let word = answer.word.iter().flat_map(|word| &word.tokens);
-                word.into_iter().any(|token| token.tag == *tag)
-                    || answer.events.iter().any(|message| message.kind == *tag)
-            }
-            Self::Values { kind, place } => {
-                let headers = (part == Part::Headers).then_some(&answer.headers);
-                let body = answer.body.iter().filter(|_| part == Part::Body);
-                let events = answer.events.iter().chain(&answer.keep_alives);
-                let events = events.filter(|_| part == Part::Events);
-                events.chain(body).chain(headers).any(|message| {
-                    kind.as_ref().is_none_or(|kind| *kind == message.kind)
-                        && has(message.text(), place)
-                })
-            }
-        }
-    }
-}
-
-/// Whether a value has something at a place of a contract: what tells objects apart is a step of it, too.
-fn has(value: Text<'_>, place: &[String]) -> bool {
-    let Some((step, rest)) = place.split_first() else { return true };
-    match value.container() {
-        Some(Container::Array) => step == "[]" && value.elements().any(|it| has(it, rest)),
-        Some(Container::Object) => {
-            let is_kind = || {
-                let mut texts = value.members().filter_map(|(_, it)| it.string());
-                texts.any(|text| *text == **step)
-            };
-            value.get(step).is_some_and(|it| has(it, rest))
-                || (step == "{}" && value.members().any(|(_, it)| has(it, rest)))
-                || (is_kind() && has(value, rest))
-        }
-        None => false,
-    }
-}
-
 /// How many independent recordings show something, of those that could.
 struct Weight {
     broken: usize,
     all: usize,
-    /// All that there are.
-    recordings: usize,
     /// Those of before that could and do not; nothing where only a contract is known.
     before: Option<usize>,
     /// About how many of those that the contract was learned from could; 0 where a person has written it.
     promised: usize,
+    /// Whether few of the new recordings could.
+    is_seldom: bool,
+    /// Whether rows are counted.
+    are_rows: bool,
+    /// Whether an answer that shows it has rows that do not.
+    is_beside_others: bool,
+}
+
+/// How many rows show a change, how many could, and how many of before could.
+struct RowCounts {
+    broken: usize,
+    all: usize,
+    before: usize,
+    /// Whether an answer that shows it has rows that do not.
+    is_beside_others: bool,
+}
+
+impl RowCounts {
+    /// Nothing if anything but rows could show it, or if one that was there before does: that it was
+    /// another then is no chance.
+    fn of(draft: &Draft, about: &About, new: &[&Answer], old: &[&Answer]) -> Option<Self> {
+        let before = about.rows(old, draft.part)?;
+        let all = about.rows(new, draft.part)?;
+        let broken = draft.rows.iter().filter_map(|row| all.get(row.as_str()));
+        let broken: Vec<&String> = broken.collect();
+        let known: BTreeSet<&String> = before.values().collect();
+        let is_known = broken.iter().any(|row| known.contains(row));
+        let places = &draft.shown.as_ref()?.places;
+        let shown: Vec<&Answer> =
+            new.iter().copied().filter(|answer| places.contains(&answer.place)).collect();
+        let beside = about.rows(&shown, draft.part)?;
+        let counts = Self {
+            broken: broken.len(),
+            all: all.len(),
+            before: before.len(),
+            is_beside_others: beside.keys().any(|row| !draft.rows.contains(*row)),
+        };
+        (!is_known && counts.broken > 0).then_some(counts)
+    }
 }
 
 impl Weight {
+    /// Each row that recordings show counts once, however many of them show it.
+    fn limit(&mut self, rows: &RowCounts) {
+        self.are_rows = true;
+        self.is_beside_others = rows.is_beside_others;
+        self.all = self.all.min(rows.all);
+        self.broken = self.broken.min(rows.broken).min(self.all);
+        self.before = self.before.map(|before| before.min(rows.before));
+        // A contract does not say how many there were.
+        self.promised = self.promised.min(rows.all);
+    }
+
+    /// Whether each that could shows it.
+    fn is_each(&self) -> bool {
+        self.broken == self.all
+    }
+
     /// Whether it is no chance that none of those before shows it.
     fn is_proof(&self) -> bool {
-        // What few recordings have at all was seen as seldom before.
-        let is_seldom = self.all < MANY && self.all * OFTEN < self.recordings;
-        let is_each = self.broken == self.all && self.all >= 2 && !is_seldom && self.is_rare();
+        let is_each = self.is_each() && self.all >= 2 && !self.is_seldom && self.is_rare();
         let before = self.before.or(Some(self.promised).filter(|promised| *promised > 0));
         is_each || before.is_some_and(|before| self.chance(before) < CHANCE)
     }
@@ -340,10 +347,11 @@ impl Weight {
 
     fn sentence(&self) -> String {
         let Self { broken, all, before, .. } = self;
+        let what = if self.are_rows { "object" } else { "recording" };
         let shown = match (broken, all) {
-            (_, 1) => "one recording shows it".to_owned(),
-            (1, all) => format!("1 of {all} recordings shows it"),
-            (broken, all) => format!("{broken} of {all} recordings show it"),
+            (_, 1) => format!("one {what} shows it"),
+            (1, all) => format!("1 of {all} {what}s shows it"),
+            (broken, all) => format!("{broken} of {all} {what}s show it"),
         };
         match before {
             None | Some(0) => format!("{shown}, and it may have been so before"),

@@ -5,6 +5,7 @@ mod faces;
 mod one_of;
 mod orders;
 mod recordings;
+mod rows;
 mod server_changes;
 mod shapes;
 

@@ -14,7 +14,7 @@ use retape::{Cassette, Name};
 use super::told;
 
 /// An exchange of JSON, or of a stream if there are several messages.
-fn exchange(path: &str, asked: &str, status: u16, said: &[&str]) -> Interaction {
+pub(super) fn exchange(path: &str, asked: &str, status: u16, said: &[&str]) -> Interaction {
     let stream = said.len() > 1;
     let media = if stream { "text/event-stream" } else { "application/json" };
     let body = match stream {
@@ -40,7 +40,7 @@ fn side(interactions: Vec<Interaction>) -> Vec<(Name, Cassette)> {
     vec![(Name::new("talk").unwrap(), cassette)]
 }
 
-fn compared(old: &[(Name, Cassette)], new: &[(Name, Cassette)]) -> Report {
+pub(super) fn compared(old: &[(Name, Cassette)], new: &[(Name, Cassette)]) -> Report {
     let known = |name, cassettes| Known { name, path: "cassettes", cassettes, accepted: &[] };
     compare(known("old", old), known("new", new))
 }
@@ -112,7 +112,7 @@ fn an_answer_that_comes_twice_breaks() {
 }
 
 /// Asked for the same again and again, a server is recorded once.
-fn asked(number: usize) -> String {
+pub(super) fn asked(number: usize) -> String {
     format!(r#"{{"number":{number}}}"#)
 }
 
@@ -866,7 +866,7 @@ fn what_was_accepted_and_is_not_recorded_any_more_is_told_as_check_tells_it() {
 }
 
 /// The contracts that recordings teach.
-fn learned(recorded: &[(Name, Cassette)]) -> Vec<Contract> {
+pub(super) fn learned(recorded: &[(Name, Cassette)]) -> Vec<Contract> {
     let traffic = Traffic::of(&Protocols::default(), &[], recorded.iter().map(|(n, it)| (n, it)));
     let found = contract::check(&traffic, &[]);
     found.iter().filter_map(|finding| finding.proposed().cloned()).collect()

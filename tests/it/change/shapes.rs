@@ -1,5 +1,8 @@
 //! What is told of changes in shapes.
 
+use retape::{Cassette, Name};
+
+use super::recordings::{self, asked, exchange};
 use super::{body, compared, told};
 
 #[track_caller]
@@ -80,4 +83,25 @@ fn a_new_field_breaks_nobody_and_a_new_kind_of_member_does() {
             "compatible field-new: `{}.y` is new: `integer`",
         ],
     );
+}
+
+#[test]
+fn an_optional_object_that_comes_under_another_name_was_renamed() {
+    let [old, new] = ["repo", "repository"].map(|name| {
+        let odd = format!(r#"{{"{name}":{{"id":"R_kgDOAbc9Qx12","stars":3}}}}"#);
+        let answer = |number: usize| match number % 2 {
+            0 => odd.clone(),
+            _ => r#"{"viewer":"ann"}"#.to_owned(),
+        };
+        let one = |number: usize| {
+            let interactions = vec![exchange("/graphql", &asked(number), 200, &[&answer(number)])];
+            let cassette = Cassette { interactions, ..Cassette::default() };
+            (Name::new(format!("ask-{number}")).unwrap(), cassette)
+        };
+        (0..12).map(one).collect::<Vec<_>>()
+    });
+
+    let told = told(&recordings::compared(&old, &new));
+
+    assert_eq!(told, ["breaking field-missing: `repo` is called `repository` now"]);
 }

@@ -1,0 +1,116 @@
+//! Which answers could show a change, and what of them could.
+
+use std::collections::BTreeMap;
+
+use super::report::Part;
+use crate::contract::shape::identity;
+use crate::contract::{Answer, JsonMessage};
+use crate::text::json::{Container, Text, pointer};
+
+/// Which answers could show a change.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) enum About {
+    /// All of them.
+    #[default]
+    Answers,
+    /// Those with a message of this type.
+    Messages(String),
+    /// Those with a value at this place, in messages of a kind where no field tells that.
+    Values { kind: Option<String>, place: Vec<String> },
+}
+
+/// More answers do not tell more.
+pub(super) const LOOKED_AT: usize = 500;
+
+impl About {
+    /// Whether an answer could show it.
+    pub(super) fn is_in(&self, answer: &Answer, part: Part) -> bool {
+        match self {
+            Self::Answers if part == Part::Order => answer.word.is_some(),
+            Self::Answers => true,
+            Self::Messages(tag) => {
+                let word = answer.word.iter().flat_map(|word| &word.tokens);
+                word.into_iter().any(|token| token.tag == *tag)
+                    || answer.events.iter().any(|message| message.kind == *tag)
+            }
+            Self::Values { kind, place } => {
+                let mut values = values(answer, part, kind.as_deref());
+                values.any(|value| find(value, None, place, &mut |_| true))
+            }
+        }
+    }
+
+    /// The rows that could show it, and what each is called; nothing if something else could.
+    pub(super) fn rows<'a>(&self, answers: &[&'a Answer], part: Part) -> Option<Rows<'a>> {
+        let Self::Values { kind, place } = self else { return None };
+        let mut rows = Rows::new();
+        let answers = answers.iter().take(LOOKED_AT);
+        let mut values = answers.flat_map(|answer| values(answer, part, kind.as_deref()));
+        let is_any_other = values.any(|value| {
+            let whole = Some(value).filter(|_| part == Part::Body);
+            find(value, None, place, &mut |element| {
+                let row = element.or(whole).and_then(|it| Some((it.as_str(), identity(it)?)));
+                rows.extend(row.clone());
+                row.is_none()
+            })
+        });
+        (!is_any_other).then_some(rows)
+    }
+}
+
+/// What rows say, and what each is called.
+pub(super) type Rows<'a> = BTreeMap<&'a str, String>;
+
+/// The element of the outermost list in which a value is, or the whole body.
+pub(super) fn row_around<'t>(value: Text<'t>, pointer: &str, part: Part) -> Option<Text<'t>> {
+    let mut inner = Some(value);
+    for step in pointer::steps(pointer) {
+        let is_list = inner?.container() == Some(Container::Array);
+        inner = inner?.pointed(&format!("/{}", pointer::escaped(&step)));
+        if is_list {
+            return inner;
+        }
+    }
+    Some(value).filter(|_| part == Part::Body)
+}
+
+/// What an answer says in one part, in messages of a kind if one is named.
+fn values<'a>(
+    answer: &'a Answer,
+    part: Part,
+    kind: Option<&str>,
+) -> impl Iterator<Item = Text<'a>> {
+    let headers = (part == Part::Headers).then_some(&answer.headers);
+    let body = answer.body.iter().filter(move |_| part == Part::Body);
+    let events = answer.events.iter().chain(&answer.keep_alives);
+    let events = events.filter(move |_| part == Part::Events);
+    let all = events.chain(body).chain(headers);
+    all.filter(move |message| kind.is_none_or(|kind| kind == message.kind)).map(JsonMessage::text)
+}
+
+/// Finds values at a place of a contract, until `is_enough` says so: it hears which element of the
+/// outermost list each is in. What tells objects apart is a step of the place, too.
+fn find<'t>(
+    value: Text<'t>,
+    row: Option<Text<'t>>,
+    place: &[String],
+    is_enough: &mut dyn FnMut(Option<Text<'t>>) -> bool,
+) -> bool {
+    let Some((step, rest)) = place.split_first() else { return is_enough(row) };
+    match value.container() {
+        Some(Container::Array) => {
+            let mut elements = value.elements().filter(|_| step == "[]");
+            elements.any(|it| find(it, row.or(Some(it)), rest, is_enough))
+        }
+        Some(Container::Object) => {
+            let is_kind = || {
+                let mut texts = value.members().filter_map(|(_, it)| it.string());
+                texts.any(|text| *text == **step)
+            };
+            value.get(step).is_some_and(|it| find(it, row, rest, is_enough))
+                || (step == "{}" && value.members().any(|(_, it)| find(it, row, rest, is_enough)))
+                || (is_kind() && find(value, row, rest, is_enough))
+        }
+        None => false,
+    }
+}

@@ -1,0 +1,111 @@
+//! What is kept and comes again in each recording.
+
+use retape::contract::Contract;
+use retape::message::Protocols;
+use retape::review::change::{Known, Verdict, check};
+use retape::{Cassette, Name};
+
+use super::recordings::{asked, compared, exchange, learned};
+use super::told;
+
+/// Scenarios that each read a list with these rows.
+fn scenarios(from: usize, count: usize, rows: &[String]) -> Vec<(Name, Cassette)> {
+    let list = format!(r#"{{"data":[{}],"more":false}}"#, rows.join(","));
+    let one = |number: usize| {
+        let interactions = vec![exchange("/users", &asked(number), 200, &[&list])];
+        (
+            Name::new(format!("list-{number}")).unwrap(),
+            Cassette { interactions, ..Cassette::default() },
+        )
+    };
+    (from..from + count).map(one).collect()
+}
+
+fn row(id: usize, rest: &str) -> String {
+    format!(r#"{{"id":"usr_{id}Kx9Qa7Zt{id}","n":{id},{rest}}}"#)
+}
+
+fn rows(from: usize, rest: &[&str]) -> Vec<String> {
+    rest.iter().enumerate().map(|(at, rest)| row(from + at, rest)).collect()
+}
+
+const GOLD: &str = r#""tier":"gold","zip":"10115""#;
+const FREE: &str = r#""tier":"free","zip":"20095""#;
+const OTHER: &str = r#""tier":"silver","zip":"4000-001""#;
+
+fn verdicts(accepted: &[Contract], new: &[(Name, Cassette)]) -> Vec<Verdict> {
+    let new = Known { name: "new", path: "cassettes", cassettes: new, accepted };
+    let report = check(&Protocols::default(), new).report;
+    report.changes.iter().map(|change| change.verdict).collect()
+}
+
+#[test]
+fn three_rows_in_thirty_recordings_promise_no_words() {
+    let accepted = learned(&scenarios(0, 30, &rows(0, &[GOLD, FREE, GOLD])));
+
+    let body = accepted[0].body.as_ref().unwrap();
+    let text = accepted[0].to_string();
+    assert!(text.contains("tier: string") && text.contains("zip: string"), "{body:?}");
+
+    let others = scenarios(50, 30, &rows(10, &[GOLD, OTHER]));
+    assert_eq!(verdicts(&accepted, &others), []);
+}
+
+#[test]
+fn rows_that_differ_promise_what_all_of_them_say() {
+    let all: Vec<(Name, Cassette)> =
+        (0..30).flat_map(|number| scenarios(number, 1, &rows(number * 2, &[GOLD, FREE]))).collect();
+
+    let text = learned(&all)[0].to_string();
+    assert!(text.contains(r#"tier: "free" | "gold""#), "{text}");
+}
+
+#[test]
+fn one_new_row_of_many_may_have_been_possible_and_all_are_no_chance() {
+    let told_of = |rest: &[&str]| {
+        let old = scenarios(0, 12, &rows(0, &[GOLD, FREE, GOLD, FREE, GOLD, FREE]));
+        let report = compared(&old, &scenarios(0, 12, &rows(20, rest)));
+        (report.changes.first().map(|it| it.verdict), told(&report))
+    };
+    let lost = r#""tier":"gold""#;
+
+    let (some, words) = told_of(&[GOLD, FREE, lost, FREE, GOLD, FREE]);
+    assert_eq!(some, Some(Verdict::Unproven), "{words:?}");
+    let (all, words) = told_of(&[lost; 6]);
+    assert_eq!(all, Some(Verdict::Breaking), "{words:?}");
+}
+
+#[test]
+fn a_row_that_was_there_before_and_says_something_else_has_changed() {
+    let old = scenarios(0, 12, &rows(0, &[GOLD, FREE, GOLD]));
+    let lost = r#""tier":"free""#;
+
+    let report = compared(&old, &scenarios(0, 12, &rows(0, &[GOLD, lost, GOLD])));
+
+    assert_eq!(report.changes[0].verdict, Verdict::Breaking, "{:?}", told(&report));
+}
+
+#[test]
+fn what_is_read_by_its_name_counts_once_as_well() {
+    let read = |from: usize, kind: &dyn Fn(usize) -> &'static str| -> Vec<(Name, Cassette)> {
+        let one = |number: usize| {
+            let user = row(from + number % 5, kind(number % 5));
+            let interactions = vec![exchange("/user", &asked(from + number), 200, &[&user])];
+            let name = Name::new(format!("read-{}", from + number)).unwrap();
+            (name, Cassette { interactions, ..Cassette::default() })
+        };
+        (0..30).map(one).collect()
+    };
+    let old = read(0, &|_| r#""plan":{"months":1}"#);
+
+    let one = compared(
+        &old,
+        &read(100, &|at| match at {
+            0 => r#""plan":null"#,
+            _ => r#""plan":{"months":1}"#,
+        }),
+    );
+    assert_eq!(one.changes[0].verdict, Verdict::Unproven, "{:?}", told(&one));
+    let all = compared(&old, &read(100, &|_| r#""plan":null"#));
+    assert_eq!(all.changes[0].verdict, Verdict::Breaking, "{:?}", told(&all));
+}
