@@ -139,8 +139,8 @@ async fn prove(
     // A client that goes on after a miss may do so for ever.
     let limit = PROOF.max(took * 10);
     let mut is_endless = false;
-    let proven = settings.prove(recordings, async |session, run| {
-        let zone = if run == 0 { Zone::Another } else { Zone::Ours };
+    let proven = settings.prove(recordings, async |session, is_elsewhere| {
+        let zone = if is_elsewhere { Zone::Another } else { Zone::Ours };
         if is_endless || signals.heard() == Heard::Some {
             return None;
         }

@@ -313,9 +313,12 @@ pub(super) fn proven(proven: &Proven, exit: Exit) {
         } else {
             ""
         };
-        return line(&format!(
-            "{GREEN}it replays{PLAIN} without the server ({runs}){alike}{paced}"
-        ));
+        line(&format!("{GREEN}it replays{PLAIN} without the server ({runs}){alike}{paced}"));
+        if proven.only_today {
+            line("in another time zone, where it is another day, the command ends in another way");
+            hint("does it ask for dates, or expect some? `--env TZ=…` sets the zone of these runs");
+        }
+        return;
     }
     line(&format!(
         "{RED}it does not replay{PLAIN} ({runs} without the server); the recording is kept"

@@ -6,7 +6,7 @@ use super::bindings::Scoped;
 use super::field::fields;
 use super::nested;
 use super::plain::Plain;
-use super::{Bindings, Hole, MadeUp, Scope, Words, moments};
+use super::{Bindings, Hole, MadeUp, Scope, Words, dates, moments};
 use crate::cassette::Body;
 use crate::cassette::splice::{self, Edit};
 
@@ -43,7 +43,7 @@ impl Echo {
             push(Scope::Anywhere, range.clone(), &plain.text[range], 0);
         }
         if made_up.is_placed() {
-            for range in moments(&plain.text) {
+            for range in moments(&plain.text).chain(dates(&plain.text)) {
                 push(Scope::Moment, range.clone(), &plain.text[range], 0);
             }
             for field in fields(&plain.text, made_up.said()) {
@@ -124,7 +124,7 @@ impl Renamed {
             let live = self.live(Scope::Anywhere, &text[range.clone()])?;
             Some(Edit::new(range, live.identifier.clone()))
         });
-        let times = moments(text).filter_map(|range| {
+        let times = moments(text).chain(dates(text)).filter_map(|range| {
             let live = self.live(Scope::Moment, &text[range.clone()])?;
             Some(Edit::new(range, live.identifier.clone()))
         });
@@ -162,6 +162,41 @@ mod tests {
             ("task12", None),
         ] {
             assert_eq!(renamed.text(field).as_deref(), expected, "{field}");
+        }
+    }
+
+    #[test]
+    fn dates_come_back_as_the_client_says_them_now() {
+        let hole = |date: &str| Hole {
+            place: 0,
+            scope: Scope::Moment,
+            identifier: date.to_owned(),
+            form: Form::Text,
+        };
+        let mut bindings = Bindings::default();
+        let (was, is) = (hole("2026-11-30"), hole("2026-12-04"));
+        bindings.bind(&was, &is);
+        let values = [(Scope::Moment, "2026-11-30")];
+        let renamed = Renamed::of(values.into_iter(), &bindings);
+        let made_up = MadeUp::of([&was].into_iter());
+
+        for (text, expected) in [
+            (
+                r#"{"from": "2026-11-30", "to": "2026-12-01"}"#,
+                r#"{"from": "2026-12-04", "to": "2026-12-01"}"#,
+            ),
+            ("since 2026-11-30 (2026-11-30)", "since 2026-12-04 (2026-12-04)"),
+            ("2026-11-30T10:00:00Z", "2026-11-30T10:00:00Z"),
+            ("2026-11-30 10:00", "2026-11-30 10:00"),
+            ("v-2026-11-30 2026-11-301 2026-11-30-rc", "v-2026-11-30 2026-11-301 2026-11-30-rc"),
+        ] {
+            let body = Body::Whole(text.to_owned().into());
+            let echoes = Echo::all(text.as_bytes(), &made_up);
+
+            let said = renamed.body(body, &echoes);
+            assert_eq!(std::str::from_utf8(&said.bytes()).unwrap(), expected);
+            let field = renamed.text(text);
+            assert_eq!(field.as_deref().unwrap_or(text), expected);
         }
     }
 }

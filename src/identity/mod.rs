@@ -44,7 +44,7 @@ pub(crate) use identifier::{SHORTEST, UUID, begins_with_uuid, next_span};
 pub use ledger::{Entry, Ledger};
 pub use made_up::{MadeUp, Words, word_around};
 pub(crate) use moment::{EPOCH, epochs};
-pub use moment::{is_epoch, is_moment, moments};
+pub use moment::{dates, is_epoch, is_moment, moments};
 pub use name::{Meaning, refers};
 pub use origin::{Issuer, Origin};
 pub(crate) use plain::plain;

@@ -34,6 +34,24 @@ fn ending_hour(bytes: &[u8], colon: usize) -> Option<Range<usize>> {
         .or_else(|| found("Sat Nov 21 09", c_date))
 }
 
+/// The places of dates without a time of day, `2026-11-21`, in a text.
+pub fn dates(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    let bytes = text.as_bytes();
+    let is_part = |at: Option<usize>| {
+        at.and_then(|at| bytes.get(at))
+            .is_some_and(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(byte))
+    };
+    let dashes = memchr::memchr_iter(b'-', bytes).filter_map(|dash| dash.checked_sub(4));
+    let found = dashes.map(|start| start..start + 10).filter(move |range| {
+        let date = bytes.get(range.clone()).is_some_and(|it| fits(it, "0000-00-00"));
+        date && !is_part(range.start.checked_sub(1)) && !is_part(Some(range.end))
+    });
+    found.filter(move |range| {
+        // One with a time of day behind a space is another kind.
+        bytes.get(range.end..range.end + 4).is_none_or(|it| !fits(it, " 00:"))
+    })
+}
+
 /// Whether it goes on from what stands before it.
 fn follows(bytes: &[u8], found: &Range<usize>) -> bool {
     let before = found.start.checked_sub(1).map(|before| bytes[before]);

@@ -9,6 +9,7 @@ use crate::cassette::exchanges::MESSAGE;
 use crate::cassette::reading::{Kind, Node, Reading, Step};
 use crate::cassette::{Cassette, Ids, Reach};
 use crate::config::Treatment;
+use crate::text::date::day;
 use crate::text::json::{Text, pointer};
 use crate::text::rpc::{Envelope, Speech};
 
@@ -27,7 +28,7 @@ pub(crate) struct Names {
     /// What the client made up, with the interaction in which it came up.
     made_up: HashMap<String, usize>,
     /// The days on which something in it was recorded, if that is known.
-    days: BTreeSet<u32>,
+    days: BTreeSet<u64>,
 }
 
 /// A part of a recorded request in which the client may say something else.
@@ -187,8 +188,13 @@ impl Names {
     /// Whether a date without a time of day is near a day of the recording: others mean a version, a
     /// birthday, and are the same in each run.
     fn is_near(&self, text: &str) -> bool {
-        let is_near = |day: u32| self.days.iter().any(|recorded| recorded.abs_diff(day) <= NEAR);
-        text.len() > DATE || self.days.is_empty() || day(text).is_none_or(is_near)
+        let is_near = |day: u64| self.days.iter().any(|recorded| recorded.abs_diff(day) <= NEAR);
+        self.days.is_empty() || day(text).is_none_or(is_near)
+    }
+
+    /// The last day on which something was recorded, counted from 1970-01-01.
+    pub(crate) fn last_day(&self) -> Option<u64> {
+        self.days.last().copied()
     }
 
     fn is_field(&self, name: &str, text: &str) -> bool {
@@ -196,37 +202,23 @@ impl Names {
     }
 }
 
-/// The length of a date without a time of day.
-const DATE: usize = 10;
-
 /// A date that a client made from the present is hardly farther away, in days.
-const NEAR: u32 = 45;
+const NEAR: u64 = 45;
 
 /// The days on which something in a cassette was recorded: where one took the place of another, what was kept
 /// is of an earlier day. Nothing if it does not say when it was begun.
-fn days(cassette: &Cassette) -> BTreeSet<u32> {
-    let Some(first) = day(&cassette.recorded.at) else { return BTreeSet::new() };
+fn days(cassette: &Cassette) -> BTreeSet<u64> {
+    let Some(first) = cassette.recorded.at.get(..10).and_then(day) else { return BTreeSet::new() };
     let said = cassette.interactions.iter().filter_map(|it| it.response()?.headers.get("date"));
     said.filter_map(day_of_field).chain([first]).collect()
 }
 
-/// A number for the day that a text begins with, as far as the distance of two is concerned.
-fn day(text: &str) -> Option<u32> {
-    let mut parts = text.get(..DATE)?.split('-').map(str::parse::<u32>);
-    let (year, month, day) = (parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?);
-    Some(numbered(year, month, day))
-}
-
-/// The same of a field `Date`: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).
-fn day_of_field(text: &str) -> Option<u32> {
+/// The day of a field `Date`: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).
+fn day_of_field(text: &str) -> Option<u64> {
     let mut parts = text.split(' ').skip(1);
-    let (day, month, year) = (parts.next()?, parts.next()?, parts.next()?);
+    let (of_month, month, year) = (parts.next()?, parts.next()?, parts.next()?);
     let month = (1..).zip(MONTHS).find(|(_, name)| *name == month.as_bytes())?.0;
-    Some(numbered(year.parse().ok()?, month, day.parse().ok()?))
-}
-
-fn numbered(year: u32, month: u32, day: u32) -> u32 {
-    year.saturating_mul(12).saturating_add(month).saturating_mul(31).saturating_add(day)
+    day(&format!("{year}-{month:02}-{of_month}"))
 }
 
 /// A value and what is known of its place.

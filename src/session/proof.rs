@@ -33,6 +33,8 @@ pub struct Proven {
     pub denied: Vec<(Name, String)>,
     /// Whether the client was content only when all came at the recorded pace: the recordings ask for it now.
     pub paced: bool,
+    /// Whether it was content only on its own day: not where its time zone made it another one.
+    pub only_today: bool,
     /// What the last run missed.
     pub misses: Vec<Miss>,
 }
@@ -77,12 +79,12 @@ impl SessionBuilder {
     }
 
     /// Runs a client against what it has just recorded, until nothing is missed. `run` is given the
-    /// session and the number of the run, counted from 0, and tells whether the client was content; nothing if
+    /// session and whether it should be another day for the client, and tells whether the client was content; nothing if
     /// it is not run any more: what the runs before have shown counts.
     pub(crate) async fn prove(
         self,
         recordings: &[Recording],
-        mut run: impl AsyncFnMut(&Session, usize) -> Option<bool>,
+        mut run: impl AsyncFnMut(&Session, bool) -> Option<bool>,
     ) -> Result<Proven> {
         let mut proven = Proven::default();
         let recorded: HashMap<&Name, &Path> = recordings
@@ -96,11 +98,12 @@ impl SessionBuilder {
         let untimed = self.clone().complete()?;
         let is_untimed = untimed.pace.is_none()
             && recorded.keys().all(|name| !untimed.rules_of(name).is_timed());
+        let (mut is_elsewhere, mut is_failed_elsewhere) = (true, false);
         while proven.runs < RUNS && !proven.replays {
             let settings =
                 if proven.paced { self.clone().pace(Pace::Times(1.0)) } else { self.clone() };
             let session = settings.mode(Mode::Replay).proving().start().await?;
-            let ran = run(&session, proven.runs).await;
+            let ran = run(&session, is_elsewhere).await;
             let closed = session.close().await;
             let proofs = closed.proofs();
             let Summary { misses, unused, .. } = closed.save(Course::Whole)?;
@@ -110,8 +113,13 @@ impl SessionBuilder {
             // A client that asks nothing this time proves nothing.
             let is_played = misses.is_empty() && !has_made_up && !unused;
             proven.replays = is_content && is_played;
-            // All that was asked for came. What is left is when it came.
-            proven.paced |= is_played && !is_content && is_untimed;
+            proven.only_today = proven.replays && !is_elsewhere && is_failed_elsewhere;
+            // All that was asked for came. What is left is when it came, and then which day it is.
+            let is_failed = is_played && !is_content;
+            let is_late = is_failed && is_untimed && !proven.paced;
+            is_failed_elsewhere |= is_failed && is_elsewhere;
+            proven.paced = is_late || proven.paced && !is_failed;
+            is_elsewhere = is_late;
             proven.misses = misses;
             for (name, proof) in &proofs {
                 let denied = proof.denied().map(|place| (name.clone(), place.to_owned()));

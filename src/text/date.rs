@@ -52,6 +52,18 @@ fn ahead_of_utc(zone: &str) -> Option<i64> {
     Some(sign * (number(hours)? * 60 + number(minutes)?) * 60_000)
 }
 
+/// Days since 1970 of a date without a time of day: `2026-11-20`.
+pub(crate) fn day(date: &str) -> Option<u64> {
+    let ms = fits(date.as_bytes(), "0000-00-00").then(|| since_1970(&format!("{date}T00:00:00Z")));
+    Some(ms?? / 86_400_000)
+}
+
+/// The date of a day counted from 1970-01-01.
+pub(crate) fn of_day(day: u64) -> String {
+    let (year, month, day) = civil(day);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
 /// Year, month and day of a day counted from 1970-01-01, after Hinnant, *chrono-Compatible
 /// Low-Level Date Algorithms*, `civil_from_days`, for days that are not before the epoch.
 fn civil(days: u64) -> (u64, u64, u64) {

@@ -8,6 +8,7 @@ use http::HeaderMap;
 use super::agreement::Agreement;
 use super::credentials::Credentials;
 use super::groups::{Candidates, Groups};
+use super::marks;
 use super::nearest::Routes;
 use super::twins::Twins;
 use super::verbatim::{Known, Verbatim};
@@ -21,7 +22,7 @@ use crate::compare::recorded::Recorded;
 use crate::config::{Compare, Repeats, Rules};
 use crate::identity::decide;
 use crate::identity::names::{Names, Opening, Part, Template};
-use crate::identity::{Hole, MadeUp, Meaning, Scope, identifiers, may_mark};
+use crate::identity::{Hole, MadeUp, Scope};
 use crate::redact::Found;
 
 /// The interactions of a cassette by what counts in their requests.
@@ -256,7 +257,7 @@ impl Index {
             let key = reading.key();
             groups.extend(family.masks.iter().map(|mask| mask.group(&reading, key, &open)));
         }
-        let marks = header_marks(&request.headers);
+        let marks = marks::of(&request.headers);
         let marks = marks.map(|(place, text)| (place, text.to_owned())).collect();
         let attempt = header::attempt(header::fields(&request.headers));
         let found = Found::default();
@@ -348,26 +349,32 @@ impl Index {
         self.groups.get(self.entries[needed].group)
     }
 
-    /// The candidates in which the client used the values that it uses now, or what they stand for: a
-    /// list for each value.
-    pub(super) fn narrowed(
+    /// The open places in which some of these candidates say other things than others, and what a request
+    /// says there.
+    pub(super) fn telling<'a>(
+        &'a self,
+        list: Candidates<'_>,
+        asked: &'a Asked<'_>,
+    ) -> impl Iterator<Item = (&'a Hole, &'a str)> {
+        let first = list.get(0).map(|number| &self.entries[number]);
+        first.into_iter().flat_map(move |first| {
+            first.telling.iter().filter_map(move |(place, _)| {
+                let hole = first.holes.iter().find(|hole| hole.place == *place)?;
+                let mut nodes = asked.open.iter().map(|at| &asked.reading.nodes[*at]);
+                let node = nodes.find(|node| node.place == *place)?;
+                Some((hole, &*node.text))
+            })
+        })
+    }
+
+    /// The candidates that say something in a place.
+    pub(super) fn saying(
         &self,
         list: Candidates<'_>,
-        asked: &Asked<'_>,
-        stands_for: impl Fn(Scope, &str) -> Option<String>,
-    ) -> Vec<Candidates<'_>> {
-        let Some(first) = list.get(0).map(|number| &self.entries[number]) else {
-            return Vec::new();
-        };
-        let telling = first.telling.iter().filter_map(|(place, _)| {
-            let hole = first.holes.iter().find(|hole| hole.place == *place)?;
-            let mut nodes = asked.open.iter().map(|at| &asked.reading.nodes[*at]);
-            let node = nodes.find(|node| node.place == *place)?;
-            let recorded = stands_for(hole.scope, &node.text);
-            let value = hash_of(recorded.as_deref().unwrap_or(&node.text));
-            self.by_value.get(combine(&[list.key, *place, value]))
-        });
-        telling.collect()
+        place: u64,
+        text: &str,
+    ) -> Option<Candidates<'_>> {
+        self.by_value.get(combine(&[list.key, place, hash_of(text)]))
     }
 
     /// The candidates that agree with a request in fields of its header that do not count, if only some
@@ -503,8 +510,8 @@ fn read(request: &Request, number: usize, names: &Names, rules: &Rules) -> Read 
         }
     };
     let telling = openings.iter().filter_map(|opening| telling(&reading, opening)).collect();
-    let marks = header_marks(&request.headers);
-    let marks = marks.map(|(place, text)| (place, mark(place, text))).collect();
+    let marks = marks::of(&request.headers);
+    let marks = marks.map(|(place, text)| (place, marks::template(place, text))).collect();
     let attempt = header::attempt(header::fields(&request.headers));
     let header = header::hash(header::fields(&request.headers), rules, !request.body.is_empty());
     let before = Before::default();
@@ -579,22 +586,4 @@ fn by_value(entries: &[Entry], groups: &Groups) -> Groups {
         let telling = entry.telling.iter();
         telling.map(move |(place, value)| (combine(&[entry.group, *place, *value]), number))
     }))
-}
-
-/// The fields by which the client marks the request in its header (`idempotency-key`, `x-request-id`),
-/// by place. They do not count; the server may give them back.
-fn header_marks(headers: &Headers) -> impl Iterator<Item = (u64, &str)> {
-    let marks = headers.iter().filter(|(name, _)| Meaning::of(name) == Meaning::Mark);
-    marks.filter_map(|(name, value)| {
-        Some((hash_of(&*header::lowercase(name)), std::str::from_utf8(value).ok()?))
-    })
-}
-
-fn mark(place: u64, text: &str) -> Template {
-    let words = identifiers(text).map(|range| (range, Scope::Anywhere));
-    let mut words: Vec<_> = words.collect();
-    if words.is_empty() && may_mark(text) {
-        words.push((0..text.len(), Scope::Word));
-    }
-    Template::of_text(place, text, words)
 }

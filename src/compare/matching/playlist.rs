@@ -4,12 +4,13 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::credentials::Keys;
+use super::days::Days;
 use super::fresh::Fresh;
 use super::groups::Candidates;
 use super::twins::Roles;
 use super::{Asked, Index, Recognized};
 use crate::config::Repeats;
-use crate::identity::{Bindings, Hole};
+use crate::identity::{Bindings, Hole, Scope};
 use crate::redact::Found;
 
 /// One client's run through a cassette.
@@ -20,6 +21,7 @@ pub struct Playlist {
     pub(super) bindings: Bindings,
     pub(super) roles: Roles,
     keys: Keys,
+    days: Days,
     /// Whether only what was asked by the same client is meant.
     is_same_client: bool,
     /// How far each list of candidates has come.
@@ -44,7 +46,14 @@ impl Playlist {
     /// A run in which nothing was played yet.
     pub fn new(index: &Index) -> Self {
         let played = vec![false; index.len()];
-        Self { played, unplayed: index.len(), ..Self::default() }
+        let days = Days::since(index.names().last_day(), false);
+        Self { played, unplayed: index.len(), days, ..Self::default() }
+    }
+
+    /// It, where the client may have another day than this program.
+    pub fn proving(mut self, index: &Index) -> Self {
+        self.days = Days::since(index.names().last_day(), true);
+        self
     }
 
     /// It, where the client calls recorded names otherwise already.
@@ -176,18 +185,34 @@ impl Playlist {
             let fits = self.fits(index, only, asked) && self.may_come(index, only);
             return fits.then_some(only);
         }
-        let stands_for =
-            |scope, live: &str| self.bindings.stands_for(scope, live).map(str::to_owned);
-        let narrowed = if all.len() > 1 {
-            index.narrowed(all, asked, stands_for).into_iter().min_by_key(|list| list.len())
-        } else {
-            None
-        };
+        let narrowed = if all.len() > 1 { self.narrowed(index, all, asked) } else { None };
         let chosen = narrowed.and_then(|list| self.choose(index, list, asked));
         let agreeing = || index.agreeing(all, asked).filter(|_| all.len() > 1);
         chosen
             .or_else(|| agreeing().and_then(|list| self.choose(index, list, asked)))
             .or_else(|| self.choose(index, all, asked))
+    }
+
+    /// The fewest candidates in which the client says in some place what it says now, by another name or on
+    /// another day.
+    fn narrowed<'i>(
+        &self,
+        index: &'i Index,
+        all: Candidates<'_>,
+        asked: &Asked<'_>,
+    ) -> Option<Candidates<'i>> {
+        let turn = |list: &Candidates<'_>| list.iter().find(|number| !self.played[*number]);
+        let lists = index.telling(all, asked).filter_map(|(open, live)| {
+            let saying = |text: &str| index.saying(all, open.place, text);
+            match self.bindings.stands_for(open.scope, live) {
+                Some(recorded) => saying(recorded),
+                None if open.scope == Scope::Moment => {
+                    self.days.saying((open.place, live), saying, turn)
+                }
+                None => saying(live),
+            }
+        });
+        lists.min_by_key(|list| list.len())
     }
 
     /// The candidate whose turn it is, else the one that was played last, else one that shows what never
@@ -278,6 +303,7 @@ impl Playlist {
         let live = filled.map(|(_, live)| live).or_else(|| index.fill(number, asked));
         for (recorded, live) in index.entry(number).holes.iter().zip(live.iter().flatten()) {
             self.bindings.bind(recorded, live);
+            self.days.note(recorded, live);
         }
         for (recorded, live) in index.marks(number, asked) {
             self.bindings.bind(recorded, &live);

@@ -118,7 +118,11 @@ impl Replayer {
     /// A run in which nothing was played yet.
     pub(super) fn begin(&self) -> Playlist {
         let names = self.beside.iter().map(|(recorded, live)| (recorded, live));
-        Playlist::new(&self.recorded.index).calling(names)
+        let playlist = Playlist::new(&self.recorded.index).calling(names);
+        match self.proof {
+            Some(_) => playlist.proving(&self.recorded.index),
+            None => playlist,
+        }
     }
 
     /// What the client calls otherwise now, wherever it stands.

@@ -1,0 +1,131 @@
+//! How many days later than the recording a client asks.
+//!
+//! # Rationale
+//!
+//! A client that asks for today, tomorrow and the day after asks for other dates on another day, and some of
+//! them are recorded dates that meant something else. So what is equal decides only on the day of the
+//! recording. On another one the first request with a date is the one that was recorded first, of those that
+//! it may be; the days between hold for all that comes in the same place. A client whose dates are the same
+//! each time is no days later.
+
+use std::collections::HashMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::groups::Candidates;
+use crate::identity::{Hole, Scope};
+use crate::text::date;
+
+/// The days between a recording and a run, by the place of a date.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Days {
+    /// How long ago it was recorded; nothing on the same day.
+    elapsed: Option<i64>,
+    later: HashMap<u64, i64>,
+}
+
+impl Days {
+    /// A run of now. In a proof it may be another day for the client, by its time zone.
+    pub(super) fn since(recorded: Option<u64>, is_proof: bool) -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let today = now.as_secs() / 86_400;
+        let elapsed = recorded.map_or(0, |recorded| today as i64 - recorded as i64);
+        Self { elapsed: (is_proof || elapsed != 0).then_some(elapsed), later: HashMap::new() }
+    }
+
+    /// Notes what stands for a recorded date.
+    pub(super) fn note(&mut self, recorded: &Hole, live: &Hole) {
+        if recorded.scope != Scope::Moment {
+            return;
+        }
+        let days = [recorded, live].map(|hole| date::day(&hole.identifier));
+        if let [Some(was), Some(is)] = days {
+            self.later.entry(recorded.place).or_insert(is as i64 - was as i64);
+        }
+    }
+
+    /// The interactions that say what a live date means; `saying` finds those that say a text, and `turn`
+    /// tells which of them is next.
+    pub(super) fn saying<'i>(
+        &self,
+        (place, live): (u64, &str),
+        saying: impl Fn(&str) -> Option<Candidates<'i>>,
+        turn: impl Fn(&Candidates<'i>) -> Option<usize>,
+    ) -> Option<Candidates<'i>> {
+        let Some(day) = date::day(live) else { return saying(live) };
+        let before = |days: i64| {
+            let day = day.checked_add_signed(-days)?;
+            saying(&date::of_day(day))
+        };
+        match (self.later.get(&place), self.elapsed) {
+            (Some(days), _) => before(*days).or_else(|| saying(live)),
+            (None, None) => saying(live),
+            // The clock of the client may be on the other side of midnight.
+            (None, Some(elapsed)) => {
+                let found = [elapsed - 1, elapsed, elapsed + 1, 0].into_iter().filter_map(before);
+                let due = found.filter_map(|list| Some((turn(&list)?, list)));
+                let first = due.min_by_key(|(turn, _)| *turn).map(|(_, list)| list);
+                first.or_else(|| saying(live))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::matching::groups::Groups;
+    use crate::identity::Form;
+    use crate::identity::names::Names;
+
+    fn hole(date: &str) -> Hole {
+        let (scope, form) = (Scope::Moment, Form::Text);
+        Hole { place: 7, scope, identifier: date.to_owned(), form }
+    }
+
+    /// Which of the recorded requests answer a client that asks for these dates.
+    fn answered(elapsed: Option<i64>, recorded: &[&str], live: &[&str]) -> Vec<Option<usize>> {
+        let days = |date: &str| date::day(date).unwrap();
+        let groups = Groups::of(recorded.iter().enumerate().map(|(at, date)| (days(date), at)));
+        let mut known = Days { elapsed, ..Days::default() };
+        let mut played = vec![false; recorded.len()];
+        let mut ask = |date: &&str| {
+            let turn = |list: &Candidates<'_>| list.iter().find(|number| !played[*number]);
+            let found = known.saying((7, date), |text| groups.get(date::day(text)?), turn)?;
+            let number = turn(&found)?;
+            played[number] = true;
+            known.note(&hole(recorded[number]), &hole(date));
+            Some(number)
+        };
+        live.iter().map(&mut ask).collect()
+    }
+
+    #[test]
+    fn a_client_asks_for_other_days_on_another_day_or_for_the_same() {
+        let recorded = ["2026-11-30", "2026-12-01", "2026-12-02"];
+        let [first, second, third] = recorded;
+        let all = vec![Some(0), Some(1), Some(2)];
+
+        for (elapsed, live) in [
+            (None, recorded),
+            (Some(1), ["2026-12-01", "2026-12-02", "2026-12-03"]),
+            // By another clock.
+            (Some(1), ["2026-12-02", "2026-12-03", "2026-12-04"]),
+            (Some(0), ["2026-12-01", "2026-12-02", "2026-12-03"]),
+            (Some(90), ["2027-02-28", "2027-03-01", "2027-03-02"]),
+            // The same each time.
+            (Some(1), recorded),
+            (Some(90), recorded),
+        ] {
+            assert_eq!(answered(elapsed, &recorded, &live), all, "{elapsed:?} {live:?}");
+        }
+        // On the day of the recording the date decides, whoever asks first.
+        assert_eq!(answered(None, &recorded, &[third, first, second]), [Some(2), Some(0), Some(1)]);
+    }
+
+    #[test]
+    fn a_cassette_that_does_not_say_its_day_is_of_today() {
+        assert_eq!(Days::since(Names::default().last_day(), false).elapsed, None);
+        assert_eq!(Days::since(Some(20_000), false).elapsed.map(|it| it > 0), Some(true));
+        assert_eq!(Days::since(None, true).elapsed, Some(0));
+    }
+}
