@@ -471,10 +471,12 @@ fn tell_saved(recording: &Recording, path: &Path, flaw: Option<Flaw>) {
 
 /// How much of a cassette is as it was.
 fn as_before(recorded: usize, kept: Kept) -> String {
-    match kept {
-        Kept { interactions, gone: 0 } if interactions >= recorded => ", all as before".to_owned(),
-        Kept { interactions, gone: 0 } => format!(", {interactions} as before"),
-        Kept { interactions, gone } => format!(", {interactions} as before and {gone} gone"),
+    let Kept { interactions, gone, is_whole } = kept;
+    match (interactions >= recorded, gone) {
+        _ if is_whole => ", all as before".to_owned(),
+        (true, 0) => ", all as before, in another order".to_owned(),
+        (false, 0) => format!(", {interactions} as before"),
+        (_, gone) => format!(", {interactions} as before and {gone} gone"),
     }
 }
 
@@ -509,5 +511,22 @@ fn taking(from: &Path, to: &Path) -> String {
         format!("rm -rf {} && {} && {file}", mention_path(&old), moved(&bodies, &old))
     } else {
         file
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_in_another_order_is_not_as_it_was() {
+        let told = |interactions: usize, gone: usize, is_whole: bool| {
+            as_before(2, Kept { interactions, gone, is_whole })
+        };
+
+        assert_eq!(told(2, 0, true), ", all as before");
+        assert_eq!(told(2, 0, false), ", all as before, in another order");
+        assert_eq!(told(1, 0, false), ", 1 as before");
+        assert_eq!(told(2, 3, false), ", 2 as before and 3 gone");
     }
 }

@@ -121,6 +121,8 @@ pub struct Kept {
     pub interactions: usize,
     /// How many are not there any more.
     pub gone: usize,
+    /// Whether the whole cassette is, with their order.
+    pub is_whole: bool,
 }
 
 /// As what a recording was saved.

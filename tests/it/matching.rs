@@ -358,6 +358,8 @@ fn fields_that_mean_something_count_and_others_do_not() {
     let typed = |media: &str| request("POST /v1/x", &[("content-type", media)], "[]");
     check(&typed("application/json"), &typed("application/json; charset=utf-8"), true);
     check(&typed("application/json"), &typed("text/plain"), false);
+    check(&typed("application/json"), &typed("application/vnd.api+json"), true);
+    check(&typed("application/merge-patch+json"), &typed("application/json-patch+json"), false);
     let empty = |media: &str| request("DELETE /v1/x", &[("content-type", media)], "");
     check(&empty("application/json"), &empty("text/plain"), true);
 }

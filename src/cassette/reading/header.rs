@@ -147,14 +147,16 @@ fn accepted(text: &str) -> Option<String> {
     (!special.is_empty()).then(|| special.join(","))
 }
 
-/// The media type without its parameters. JSON is JSON, whatever it is about.
+/// The media type without its parameters. JSON is JSON, whatever it is about, unless it is a patch: how it is to be
+/// applied is what its type says (RFC 5789).
 fn media_type(text: &str) -> Cow<'static, str> {
     let essence = essence(text);
     if essence == JSON {
         return JSON.into();
     }
     let essence = essence.to_ascii_lowercase();
-    if essence == JSON || essence.ends_with("+json") { JSON.into() } else { essence.into() }
+    let is_json = essence.ends_with("+json") && !essence.ends_with("patch+json");
+    if is_json { JSON.into() } else { essence.into() }
 }
 
 fn essence(text: &str) -> &str {

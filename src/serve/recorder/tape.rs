@@ -326,8 +326,9 @@ impl Tape {
     fn renew(&self, old: &Cassette, new: Cassette, recording: &mut Recording) -> Result<PathBuf> {
         let names = new.ids.clone().unwrap_or_default();
         let Renewed { cassette, kept, gone } = renew_by(&self.told, old, new);
-        recording.kept = Some(Kept { interactions: kept, gone });
-        if cassette == *old {
+        let is_whole = cassette == *old;
+        recording.kept = Some(Kept { interactions: kept, gone, is_whole });
+        if is_whole {
             // It stays to the byte: an older release may have laid it out in another way.
             return Ok(store::path_of(&self.folder, &self.name));
         }

@@ -57,7 +57,7 @@ async fn an_unchanged_server_changes_nothing_and_is_replayed_as_before() {
     let kept = record(&stage, "hello").await;
 
     assert_eq!(stage.file("tape.json"), before);
-    assert_eq!(kept, Some(Kept { interactions: 2, gone: 0 }));
+    assert_eq!(kept, Some(Kept { interactions: 2, gone: 0, is_whole: true }));
     let session = stage.replay().await;
     converse(&session);
     session.finish().await.unwrap();
@@ -76,7 +76,7 @@ async fn what_the_server_says_otherwise_is_the_only_difference() {
     let told: Vec<_> = lines.iter().filter(|line| !line.contains("\"recorded\"")).collect();
     assert!(told.iter().all(|line| line.contains("goodbye")), "{lines:?}");
     assert!(!told.is_empty());
-    assert_eq!(kept, Some(Kept { interactions: 1, gone: 0 }));
+    assert_eq!(kept, Some(Kept { interactions: 1, gone: 0, is_whole: false }));
     let session = stage.replay().await;
     converse(&session);
     session.finish().await.unwrap();
