@@ -6,8 +6,8 @@ use std::ops::Range;
 use bytes::{BufMut as _, Bytes, BytesMut};
 
 use super::{
-    Body, Cassette, Chunk, Frame, Headers, Id, Ids, Interaction, Outcome, Peer, Progress, Request,
-    Response,
+    Body, Cassette, Chunk, Content, Frame, Headers, Id, Ids, Interaction, Outcome, Peer, Progress,
+    Request, Response,
 };
 
 /// A cassette in which each message of a client over a WebSocket is a request of its own, and what the
@@ -48,6 +48,9 @@ pub(crate) const MESSAGE: &str = "SEND";
 const LINES: &str = "application/x-ndjson";
 const BINARY: &str = "application/octet-stream";
 
+/// What clients are told where a close has no number.
+const NO_CODE: u16 = 1005;
+
 /// What stands before the number of a frame, in a place: `frame.3/request_id`.
 const FRAME: &str = "frame.";
 
@@ -64,7 +67,7 @@ impl Exchanges {
 
     fn split(cassette: &Cassette, split: Split) -> Option<Self> {
         let mut answers = cassette.interactions.iter().filter_map(Interaction::response);
-        answers.any(|response| !response.frames.is_empty()).then(|| {
+        answers.any(Response::holds_frames).then(|| {
             let mut unfolding = Unfolding::new(cassette, split);
             for number in 0..cassette.interactions.len() {
                 unfolding.interaction(number);
@@ -195,11 +198,46 @@ impl Cassette {
     /// whoever reads requests and answers.
     pub(crate) fn by_message(self) -> Self {
         let Some(exchanges) = Exchanges::by_message(&self) else { return self };
-        let mut cassette = exchanges.cassette;
+        let Exchanges { mut cassette, spots, .. } = exchanges;
+        // A close ends the last answer.
+        let mut last: HashMap<usize, usize> = HashMap::new();
+        last.extend(spots.iter().enumerate().map(|(at, spot)| (spot.interaction, at)));
+        for (interaction, at) in last {
+            let close = frames_of(&self, interaction).last().filter(|it| it.message().is_none());
+            if let Outcome::Response(response) = &mut cassette.interactions[at].outcome {
+                response.frames.extend(close.cloned());
+            }
+        }
         for Interaction { request, .. } in &mut cassette.interactions {
             forget_socket(&mut request.path);
         }
         cassette
+    }
+}
+
+impl Response {
+    /// The number with which the server closed its WebSocket, as its client is told, and why, if it did. A close
+    /// without a number counts as 1005 (RFC 6455, section 7.1.5). With which one a client closes is its own
+    /// affair.
+    pub(crate) fn closes(&self) -> Option<(u16, &str)> {
+        let last = self.frames.last().filter(|last| last.from == Peer::Server)?;
+        let Content::Close { code, reason } = &last.content else { return None };
+        Some((code.unwrap_or(NO_CODE), reason))
+    }
+
+    /// Whether frames are to be told apart; of those that were, only a close is left.
+    fn holds_frames(&self) -> bool {
+        !self.frames.is_empty() && matches!(self.body, Body::Whole(_))
+    }
+
+    /// What the server said, over a WebSocket a message on each line; nothing if it is no WebSocket, or none
+    /// over which anything was said.
+    pub(crate) fn lines(&self) -> Option<Body> {
+        if self.holds_frames() {
+            return Some(lines_of_server(&self.frames));
+        }
+        let is_said = !self.frames.is_empty() || !self.body.is_empty();
+        (self.status == 101 && is_said).then(|| self.body.clone())
     }
 }
 
@@ -439,7 +477,7 @@ pub(crate) fn forget_socket(path: &mut String) {
 
 /// A message as a request.
 pub(crate) fn message_request(path: &str, frame: &Frame) -> Request {
-    let is_binary = matches!(frame.content, super::Content::Binary(_));
+    let is_binary = matches!(frame.content, Content::Binary(_));
     let mut headers = Headers::new();
     if is_binary {
         headers.set("content-type", BINARY.to_owned());
@@ -468,7 +506,7 @@ fn answered(request: Request, ms: u64) -> Interaction {
 }
 
 /// What the server said over a WebSocket, a message on each line.
-pub(crate) fn lines_of_server(frames: &[Frame]) -> Body {
+fn lines_of_server(frames: &[Frame]) -> Body {
     let said = frames.iter().filter(|frame| frame.from == Peer::Server);
     Body::Stream(
         said.filter_map(|it| Some(Chunk { ms: it.ms, bytes: line(it.message()?) })).collect(),

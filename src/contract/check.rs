@@ -148,9 +148,10 @@ impl Contract {
                     orders.broken(&answer.situation, word).unwrap_or_default().sentences
                 }
                 // A list in a JSON answer shows an order only where several types are in it.
-                (Some(_), None) if answer.body.is_some() => Vec::new(),
-                (Some(_), None) => vec!["messages came where none were accepted".to_owned()],
-                (None, _) => Vec::new(),
+                (Some(_), None) if answer.body.is_none() && answer.has_messages() => {
+                    vec!["messages came where none were accepted".to_owned()]
+                }
+                _ => Vec::new(),
             },
             INVARIANTS => {
                 let mut broken =

@@ -218,12 +218,13 @@ impl Traffic {
     pub(super) fn learn(&self, endpoint: &Endpoint) -> Contract {
         let answers = self.answers(endpoint);
         let recordings = answers.iter().map(|answer| (answer.witness, answer.cassette())).collect();
+        let orders =
+            Orders::learn(answers, self.asked.get(endpoint), &|word| self.clients.made_up(word));
         let contract = Contract {
             endpoint: endpoint.clone(),
             tag: self.tag(endpoint).cloned(),
-            order: Orders::learn(answers, self.asked.get(endpoint), &|word| {
-                self.clients.made_up(word)
-            }),
+            // Where none says anything, no messages are promised.
+            order: orders.filter(|_| answers.iter().any(Answer::has_messages)),
             invariants: invariants(answers),
             // Where none says any, none is promised.
             headers: Kinds::learn(&self.headers(answers))
@@ -389,7 +390,7 @@ impl Answer {
         // What a question lists is what was there before, in whatever order that came to be.
         let is_question = interaction.request.method == "GET";
         let question = asked.as_deref().map(Text::known);
-        let is_stream = cut.framing.is_stream();
+        let is_stream = cut.framing.is_stream() || interaction.is_socket();
         let extent = extent(response);
         let is_read = is_stream || extent == Extent::Whole;
         let named = cut.messages.iter().any(|message| matches!(message.tag, Tag::Named(_)));
@@ -425,6 +426,11 @@ impl Answer {
             body,
             asked,
         }
+    }
+
+    /// Whether it is in messages, and there are some.
+    pub(crate) fn has_messages(&self) -> bool {
+        self.word.as_ref().is_some_and(|word| !word.tokens.is_empty())
     }
 
     /// Whether it says something that may be tied together.

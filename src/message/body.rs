@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Message, Protocols, Tag, amazon, json, ndjson, sse};
-use crate::cassette::{Body, Media, Response, exchanges, text};
+use crate::cassette::{Body, Media, Response, text};
 use crate::text::json::Text;
 
 /// How messages stand in a body.
@@ -85,14 +85,15 @@ impl Framing {
 
 impl Messages {
     /// Cuts a recorded answer, decoded where it was compressed. Over a WebSocket, each message of the server
-    /// is one.
+    /// is one, and so is its close.
     pub fn of(response: &Response, protocols: &Protocols) -> Self {
-        if !response.frames.is_empty() {
-            let said = exchanges::lines_of_server(&response.frames);
-            return Self::cut(&said, Framing::Lines, response.ms, protocols);
-        }
-        let framing = Framing::of(response.headers.get("content-type"));
-        Self::cut(&response.decoded(), framing, response.ms, protocols)
+        let Some(said) = response.lines() else {
+            let framing = Framing::of(response.headers.get("content-type"));
+            return Self::cut(&response.decoded(), framing, response.ms, protocols);
+        };
+        let mut messages = Self::cut(&said, Framing::Lines, response.ms, protocols);
+        messages.list.extend(close(response, &said));
+        messages
     }
 
     /// Cuts a body. The time is that of a body which came in one piece.
@@ -194,6 +195,9 @@ impl Left {
     }
 }
 
+/// What the types of closes begin with.
+pub(crate) const CLOSE: &str = "close ";
+
 /// The number of a chunk, and when it came.
 type Came = (usize, u64);
 
@@ -207,6 +211,14 @@ fn packed(item: amazon::Item, (chunk, ms): Came, protocols: &Protocols) -> Messa
     let amazon::Item { kind: event, text: data, range } = item;
     let (tag, is_json) = protocols.read(&data, event.as_deref());
     Message { tag, event, data, is_json, range, chunk, ms }
+}
+
+/// The close of a server: its number is its type.
+fn close(response: &Response, said: &Body) -> Option<Message> {
+    let (code, reason) = response.closes()?;
+    let message = Message::new(Tag::Named(format!("{CLOSE}{code}")), reason.to_owned(), false);
+    let ms = response.frames.last().map_or(response.ms, |last| last.ms);
+    Some(Message { range: said.len()..said.len(), chunk: said.chunks().len(), ms, ..message })
 }
 
 /// A retry time is for the transport and no message. A named block without data is one: SDKs that

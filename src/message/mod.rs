@@ -36,6 +36,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+pub(crate) use body::CLOSE;
 pub use body::{Decoder, Framing, Left, Messages};
 pub use protocols::Protocols;
 pub(crate) use protocols::{DONE, keeps_alive};

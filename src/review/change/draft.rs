@@ -8,6 +8,7 @@ use super::rule::Rule;
 use crate::contract::order::Neighbours;
 use crate::contract::shape::Gain;
 use crate::contract::{Endpoint, cassette_of};
+use crate::message::CLOSE;
 
 /// A change at an endpoint, before it has a fingerprint and before its witness was looked up.
 #[derive(Debug, Clone, PartialEq)]
@@ -301,6 +302,9 @@ pub(super) fn either(names: &[String]) -> String {
 
 /// What it is that messages of a type come for the first time.
 pub(super) fn first_time(tag: &str) -> String {
+    if let Some(code) = tag.strip_prefix(CLOSE) {
+        return format!("the server closes the WebSocket with {code}");
+    }
     match tag.rsplit_once(" as ") {
         Some((said, "no event")) => format!("`{said}` comes without the name of its SSE event"),
         Some((said, event)) if event.starts_with("event ") => {

@@ -89,7 +89,8 @@ impl Answer<'_> {
     }
 
     fn is_stream(&self) -> bool {
-        Framing::of(self.response.headers.get("content-type")).is_stream()
+        self.response.status == 101
+            || Framing::of(self.response.headers.get("content-type")).is_stream()
     }
 }
 
@@ -111,6 +112,7 @@ pub(super) fn is_same(old: &Interaction, new: &Interaction) -> bool {
                 && one.end == other.end
                 && one.headers.get("content-type") == other.headers.get("content-type")
                 && one.body.bytes() == other.body.bytes()
+                && one.closes() == other.closes()
         }
         (None, None) => old.end() == new.end(),
         _ => false,
@@ -150,7 +152,7 @@ fn renamed(request: &Request, renaming: &Renaming) -> Request {
 
 fn answers(old: &Answer<'_>, new: &Answer<'_>, list: &mut List<'_>) {
     let [was, is] = [old, new].map(|answer| answer.response.readable().bytes());
-    if was == is {
+    if was == is && old.response.closes() == new.response.closes() {
         return;
     }
     if old.is_stream() && new.is_stream() {

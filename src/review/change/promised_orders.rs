@@ -35,8 +35,10 @@ pub(super) fn changes(
             drafts.extend(gone);
             orders::unseen(old, before, answers, &mut drafts);
         }
+        // Streams that said something are empty.
+        (Some(old), None) => orders::shown(old, answers, &mut drafts),
         (None, Some(_)) => drafts.extend(first(answers)),
-        (_, None) => {}
+        (None, None) => {}
     }
     drafts
 }
@@ -71,7 +73,7 @@ fn first(answers: &[Answer]) -> Option<Draft> {
     if !answers.iter().any(|answer| is_stream(&answer)) {
         return None;
     }
-    for answer in answers.iter().filter(is_stream).filter(|answer| answer.word.is_some()) {
+    for answer in answers.iter().filter(is_stream).filter(|answer| answer.has_messages()) {
         draft.seen(&answer.place, super::draft::Position::Whole);
     }
     if draft.shown.is_none() {

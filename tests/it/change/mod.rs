@@ -8,6 +8,7 @@ mod recordings;
 mod rows;
 mod server_changes;
 mod shapes;
+mod sockets;
 
 mod soundness;
 

@@ -1,0 +1,135 @@
+//! Changes of what is said over WebSockets, and of how they end.
+
+use retape::Name;
+use retape::cassette::format::decode;
+use retape::message::Protocols;
+use retape::review::change::{self, Known, Report};
+use retape::review::report::{ShowOptions, show};
+use retape::store::{Side, load_side};
+
+use super::told;
+
+/// A WebSocket with these frames.
+fn socket(frames: &str) -> String {
+    format!(
+        r#"{{"retape": 2, "interactions": [{{
+            "request": {{"method": "GET", "path": "/feed", "headers": {{"upgrade": "websocket"}}}},
+            "response": {{"status": 101, "frames": [{frames}]}}
+        }}]}}"#
+    )
+}
+
+const ASKED: &str = r#"{"ms": 1, "from": "client", "json": {"type": "input", "text": "hello"}},
+    {"ms": 2, "from": "server", "json": {"type": "delta", "text": "hi"}},
+    {"ms": 3, "from": "server", "json": {"type": "done"}}"#;
+const GREETED: &str = r#"{"ms": 1, "from": "server", "json": {"type": "ready", "version": 3}}"#;
+
+/// Six recordings that say this, and end so.
+fn recorded(said: &str, end: &str) -> Side {
+    let folder = tempfile::tempdir().unwrap();
+    let said = [said, end].into_iter().filter(|it| !it.is_empty());
+    let frames = said.collect::<Vec<_>>().join(",");
+    for number in 0..6 {
+        std::fs::write(folder.path().join(format!("talk-{number}.json")), socket(&frames)).unwrap();
+    }
+    load_side(folder.path(), &Name::new("unused").unwrap()).unwrap()
+}
+
+fn compared(old: &Side, new: &Side) -> Report {
+    let known = |name, cassettes| Known { name, path: "c", cassettes, accepted: &[] };
+    change::compare(known("old", &old.cassettes), known("new", &new.cassettes))
+}
+
+fn checked(old: &Side, new: &Side) -> Report {
+    let accepted = super::recordings::learned(&old.cassettes);
+    let known = Known { name: "new", path: "c", cassettes: &new.cassettes, accepted: &accepted };
+    change::check(&Protocols::default(), known).report
+}
+
+/// What `diff` and `check` tell alike.
+#[track_caller]
+fn check([said, end]: [&str; 2], [says, ends]: [&str; 2], expected: &[&str]) {
+    let (old, new) = (recorded(said, end), recorded(says, ends));
+
+    assert_eq!(told(&compared(&old, &new)), expected, "diff");
+    assert_eq!(told(&checked(&old, &new)), expected, "check");
+}
+
+const NORMAL: &str = r#"{"ms": 9, "from": "server", "close": 1000}"#;
+const FAILED: &str = r#"{"ms": 9, "from": "server", "close": 1011, "reason": "oops"}"#;
+const UNSAID: &str = r#"{"ms": 9, "from": "server", "close": null}"#;
+const BY_CLIENT: &str = r#"{"ms": 9, "from": "client", "close": 1000}"#;
+const LEFT: &str = r#"{"ms": 9, "from": "client", "close": 1001}"#;
+
+#[test]
+fn a_server_that_closes_with_another_code_breaks_its_clients() {
+    let fails = "breaking tag-new: the server closes the WebSocket with 1011, first after `done`";
+
+    check([ASKED, BY_CLIENT], [ASKED, FAILED], &[fails]);
+    let gone = "trim tag-gone: `close 1000` messages are not seen any more";
+    check([ASKED, NORMAL], [ASKED, FAILED], &[fails, gone]);
+    check(
+        [ASKED, BY_CLIENT],
+        [ASKED, UNSAID],
+        &["breaking tag-new: the server closes the WebSocket with 1005, first after `done`"],
+    );
+}
+
+#[test]
+fn a_server_that_does_not_close_any_more_keeps_its_clients_waiting() {
+    check(
+        [ASKED, NORMAL],
+        [ASKED, BY_CLIENT],
+        &[
+            "breaking order-end-new: the stream ends after `done` with no `\"close 1000\"`",
+            "trim tag-gone: `close 1000` messages are not seen any more",
+        ],
+    );
+    check(
+        ["", NORMAL],
+        ["", BY_CLIENT],
+        &["breaking order-end-new: the stream ends at the beginning with no `\"close 1000\"`"],
+    );
+}
+
+#[test]
+fn how_a_client_closes_is_its_own_affair() {
+    check([ASKED, BY_CLIENT], [ASKED, LEFT], &[]);
+    check([ASKED, NORMAL], [ASKED, NORMAL], &[]);
+    check(["", LEFT], ["", BY_CLIENT], &[]);
+}
+
+#[test]
+fn what_a_server_says_before_it_is_asked_is_promised() {
+    let other = r#"{"ms": 1, "from": "server", "json": {"type": "ready"}}"#;
+    check(
+        [GREETED, BY_CLIENT],
+        [other, BY_CLIENT],
+        &["breaking field-missing: `version` is gone, which was always there"],
+    );
+    check(
+        [GREETED, BY_CLIENT],
+        ["", BY_CLIENT],
+        &[
+            "breaking order-end-new: the stream ends at the beginning with no `ready`",
+            "trim type-gone: a message is never `{type: \"ready\", version: integer}` any more",
+        ],
+    );
+    check(
+        ["", BY_CLIENT],
+        ["", FAILED],
+        &["breaking order-wider: messages come where none were promised"],
+    );
+}
+
+#[test]
+fn a_cassette_shows_how_a_server_closed() {
+    let shown = |frames: &str| {
+        let cassette = decode(&socket(frames), |_| unreachable!()).unwrap();
+        show("talk", &cassette, ShowOptions::default())
+    };
+
+    let closed = shown(&format!("{ASKED},{FAILED}"));
+    assert!(closed.contains("close 1011") && closed.contains("oops"), "{closed}");
+    assert!(!shown(&format!("{ASKED},{BY_CLIENT}")).contains("close"));
+}
