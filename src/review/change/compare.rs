@@ -10,7 +10,9 @@ use super::report::{
 use super::rule::Rule;
 use super::shapes::{Basis, Value};
 use super::weight::Sides;
-use super::{cassettes, listed, once, orders, parallel, promised_orders, requests, shapes, ties};
+use super::{
+    cassettes, instead, listed, once, orders, parallel, promised_orders, requests, shapes, ties,
+};
 use crate::cassette::{Cassette, Headers, Interaction, Name};
 use crate::contract::order::Order;
 use crate::contract::shape::Schema;
@@ -108,7 +110,11 @@ fn report(
                     );
                     drafts
                 }
-                (old, _) => vec![appeared(endpoint, old.is_some(), &was, &is)],
+                (old, _) => {
+                    let refused = old.and_then(|_| instead::refused(endpoint, &was, &is));
+                    let appeared = appeared(endpoint, old.is_some(), &was, &is);
+                    refused.into_iter().chain([appeared]).collect()
+                }
             }
         })
     };
@@ -134,16 +140,16 @@ fn report(
 }
 
 /// What is promised on one side.
-struct Promises {
-    traffic: Traffic,
-    all: BTreeMap<Endpoint, Promise>,
+pub(super) struct Promises {
+    pub(super) traffic: Traffic,
+    pub(super) all: BTreeMap<Endpoint, Promise>,
     /// What the recordings mean to the accepted contracts.
     findings: Vec<Finding>,
 }
 
 /// A contract, and the accepted one that it comes from, if there is one.
-struct Promise {
-    contract: Contract,
+pub(super) struct Promise {
+    pub(super) contract: Contract,
     accepted: Option<Contract>,
 }
 
@@ -235,7 +241,7 @@ impl Promises {
     }
 
     /// What was asked there, if it is JSON.
-    fn asked(&self, endpoint: &Endpoint) -> BTreeSet<&str> {
+    pub(super) fn asked(&self, endpoint: &Endpoint) -> BTreeSet<&str> {
         self.traffic.answers(endpoint).iter().filter_map(|it| it.asked.as_deref()).collect()
     }
 
@@ -416,14 +422,8 @@ fn appeared(endpoint: &Endpoint, is_gone: bool, was: &Promises, is: &Promises) -
     let family = other.knows(same_path);
     let status = other.knows(|it| same_path(it) && it.status == endpoint.status);
     let (number, media) = (endpoint.status, &endpoint.media);
-    if let Some((now, shown)) = is_gone.then(|| answered_by(endpoint, was, is)).flatten() {
-        let (rule, before, now) = if now.status == number {
-            (Rule::MediaGone, format!("`{media}`"), format!("`{}`", now.media))
-        } else {
-            (Rule::StatusGone, number.to_string(), now.status.to_string())
-        };
-        let what = format!("a request that was answered with {before} is answered with {now}");
-        return at_status(rule, Verdict::Breaking, what).witnessed(Some(shown));
+    if let Some(instead) = is_gone.then(|| instead::answered(endpoint, was, is)).flatten() {
+        return instead;
     }
     let (rule, verdict, what) = match (is_gone, family, status) {
         (false, false, _) => {
@@ -453,30 +453,6 @@ fn appeared(endpoint: &Endpoint, is_gone: bool, was: &Promises, is: &Promises) -
     };
     let draft = at_status(rule, verdict, what);
     draft.witnessed(is.first(endpoint))
-}
-
-/// What answers a request now to which an endpoint is gone, and where: another one of its path, which was known, and
-/// did not answer it before. One by which it is refused is told by itself.
-fn answered_by<'a>(
-    gone: &Endpoint,
-    was: &Promises,
-    is: &'a Promises,
-) -> Option<(&'a Endpoint, Shown)> {
-    let asked = was.asked(gone);
-    let may_be = |it: &&Endpoint| {
-        it.status < 400
-            && (&it.method, &it.path) == (&gone.method, &gone.path)
-            && was.all.contains_key(*it)
-    };
-    is.all.keys().filter(may_be).find_map(|it| {
-        let known = was.asked(it);
-        let is_same = |asked_now: &str| asked.contains(asked_now) && !known.contains(asked_now);
-        let answers = is.traffic.answers(it).iter();
-        let mut places = answers.filter(|answer| answer.asked.as_deref().is_some_and(is_same));
-        let mut shown = Shown::new(&places.next()?.place, Position::Whole);
-        shown.places.extend(places.map(|answer| answer.place.clone()));
-        Some((it, shown))
-    })
 }
 
 fn at_status(rule: Rule, verdict: Verdict, what: String) -> Draft {

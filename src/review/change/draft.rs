@@ -56,7 +56,7 @@ impl Shown {
         Some((cassette, number.parse().ok()?))
     }
 
-    fn cassettes(&self) -> Vec<String> {
+    pub(super) fn cassettes(&self) -> Vec<String> {
         let names: BTreeSet<&str> = self.places.iter().map(|place| cassette_of(place)).collect();
         names.into_iter().map(str::to_owned).collect()
     }

@@ -17,6 +17,7 @@ mod compare;
 mod draft;
 mod exchange;
 mod group;
+mod instead;
 mod listed;
 mod locate;
 mod once;

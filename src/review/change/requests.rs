@@ -128,19 +128,18 @@ fn unanswered_in(name: &str, pair: &InteractionPair) -> Option<(String, Draft)> 
     if !is_same {
         return None;
     }
-    let mut draft = cut_short(old, new).or_else(|| refused(old, new))?;
+    let statuses = old.status.zip(new.status).filter(|(was, is)| *was < 400 && *is >= 400);
+    let is_refused = || statuses.map(|(was, is)| refused(was, is));
+    let mut draft = cut_short(old, new).or_else(is_refused)?;
     draft.seen(&format!("{name} #{}", new.number), Position::Whole);
     Some((format!("{name} #{}", old.number), draft))
 }
 
-fn refused(old: &Exchange, new: &Exchange) -> Option<Draft> {
-    let (was, is) = (old.status?, new.status?);
-    if was >= 400 || is < 400 {
-        return None;
-    }
+/// A request that is refused.
+pub(super) fn refused(was: u16, is: u16) -> Draft {
     let what = format!("a request that was answered with {was} is refused with {is}");
     let draft = Draft::new(Rule::RequestRefused, Verdict::Breaking, Part::Request, what);
-    Some(draft.keyed(format!("{was} {is}")))
+    draft.keyed(format!("{was} {is}"))
 }
 
 /// An answer that the client or the recorder has left says nothing about the server.

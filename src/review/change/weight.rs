@@ -254,19 +254,20 @@ fn ends_something(rule: Rule) -> bool {
 }
 
 /// How many independent recordings show something, of those that could.
-struct Weight {
-    broken: usize,
-    all: usize,
+#[derive(Default)]
+pub(super) struct Weight {
+    pub broken: usize,
+    pub all: usize,
     /// Those of before that could and do not; nothing where only a contract is known.
-    before: Option<usize>,
+    pub before: Option<usize>,
     /// About how many of those that the contract was learned from could; 0 where a person has written it.
-    promised: usize,
+    pub promised: usize,
     /// Whether few of the new recordings could.
-    is_seldom: bool,
+    pub is_seldom: bool,
     /// Whether rows are counted.
-    are_rows: bool,
+    pub are_rows: bool,
     /// Whether an answer that shows it has rows that do not.
-    is_beside_others: bool,
+    pub is_beside_others: bool,
 }
 
 /// How many rows show a change, how many could, and how many of before could.
@@ -320,7 +321,7 @@ impl Weight {
     }
 
     /// Whether it is no chance that none of those before shows it.
-    fn is_proof(&self) -> bool {
+    pub(super) fn is_proof(&self) -> bool {
         let is_each = self.is_each() && self.all >= 2 && !self.is_seldom && self.is_rare();
         let before = self.before.or(Some(self.promised).filter(|promised| *promised > 0));
         is_each || before.is_some_and(|before| self.chance(before) < CHANCE)
@@ -345,7 +346,7 @@ impl Weight {
         factors.product()
     }
 
-    fn sentence(&self) -> String {
+    pub(super) fn sentence(&self) -> String {
         let Self { broken, all, before, .. } = self;
         let what = if self.are_rows { "object" } else { "recording" };
         let shown = match (broken, all) {

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod faces;
+mod instead;
 mod one_of;
 mod orders;
 mod recordings;

@@ -1,0 +1,94 @@
+//! Answers that take the place of others.
+
+use retape::message::Protocols;
+use retape::review::change::{self, Known, Report, compare};
+use retape::{Cassette, Name};
+
+use super::recordings::{exchange, learned};
+use super::told;
+
+/// What one scenario was answered: a status, and whether that is a stream.
+#[derive(Clone, Copy)]
+enum Answer {
+    Json(u16),
+    Stream,
+}
+
+/// A cassette for each scenario, which asks something of its own.
+fn scenarios(answers: &[(Answer, usize)]) -> Vec<(Name, Cassette)> {
+    let all = answers.iter().flat_map(|(answer, count)| std::iter::repeat_n(*answer, *count));
+    let one = |(number, answer): (usize, Answer)| {
+        let name = Name::new(format!("talk-{number}")).unwrap();
+        let asked = format!(r#"{{"text":"hello {number}"}}"#);
+        let interaction = match answer {
+            Answer::Json(status) => exchange("/chat", &asked, status, &[r#"{"x":1}"#]),
+            Answer::Stream => exchange("/chat", &asked, 200, &[r#"{"x":1}"#, r#"{"x":2}"#]),
+        };
+        (name, Cassette { interactions: vec![interaction], ..Cassette::default() })
+    };
+    all.enumerate().map(one).collect()
+}
+
+fn checked(old: &[(Name, Cassette)], new: &[(Name, Cassette)]) -> Report {
+    let accepted = learned(old);
+    let known = Known { name: "new", path: "c", cassettes: new, accepted: &accepted };
+    change::check(&Protocols::default(), known).report
+}
+
+#[track_caller]
+fn check(old: &[(Answer, usize)], new: &[(Answer, usize)], expected: &[&str]) {
+    assert_eq!(told(&checked(&scenarios(old), &scenarios(new))), expected);
+}
+
+const REFUSED: &str = "request-refused: a request that was answered with 200 is refused with 404";
+const GONE: &str = "trim status-gone: status 200 is not recorded any more";
+
+#[test]
+fn check_and_diff_tell_alike_what_scenarios_are_answered_now_that_were_recorded_again() {
+    use Answer::{Json, Stream};
+    for (old, new) in [(Json(200), Json(404)), (Json(202), Json(201)), (Stream, Json(200))] {
+        let old = scenarios(&[(old, 5), (new, 5)]);
+        let new = scenarios(&[(new, 10)]);
+        let known = |name, cassettes| Known { name, path: "c", cassettes, accepted: &[] };
+
+        let (diff, check) = (compare(known("old", &old), known("new", &new)), checked(&old, &new));
+
+        let of = |report: &Report| {
+            let changes = report.changes.iter().map(|it| (it.fingerprint.clone(), it.verdict));
+            changes.collect::<Vec<_>>()
+        };
+        assert_eq!(told(&diff), told(&check));
+        assert_eq!(of(&diff), of(&check));
+        assert!(told(&diff)[0].starts_with("breaking"), "{:?}", told(&diff));
+    }
+}
+
+#[test]
+fn a_refusal_that_was_not_known_is_no_other_than_one_that_was() {
+    let refused = format!("breaking {REFUSED}");
+    let new = "unproven status-new: it answers 404";
+    check(&[(Answer::Json(200), 5)], &[(Answer::Json(404), 5)], &[&refused, new, GONE]);
+}
+
+#[test]
+fn what_few_recordings_tell_of_refusals_is_unproven() {
+    let (answered, refused) = (Answer::Json(200), Answer::Json(404));
+    let told = format!("unproven {REFUSED}");
+    check(&[(answered, 2), (refused, 2)], &[(refused, 4)], &[&told, GONE]);
+    // Of the only scenario that was answered it is known.
+    let told = format!("breaking {REFUSED}");
+    check(&[(answered, 1), (refused, 2)], &[(refused, 3)], &[&told, GONE]);
+}
+
+#[test]
+fn a_scenario_that_is_not_recorded_any_more_is_not_refused() {
+    let (answered, refused) = (Answer::Json(200), Answer::Json(404));
+    check(&[(answered, 5), (refused, 5)], &[(refused, 5)], &[GONE]);
+    check(&[(answered, 5), (refused, 5)], &[(refused, 7)], &[GONE]);
+    check(&[(answered, 5), (refused, 5)], &[(answered, 4), (refused, 5)], &[]);
+    // Another conversation asks often what others have asked once.
+    let interactions = scenarios(&[(refused, 9)]).into_iter().flat_map(|it| it.1.interactions);
+    let one = Cassette { interactions: interactions.collect(), ..Cassette::default() };
+    let new = [(Name::new("other").unwrap(), one)];
+    assert_eq!(told(&checked(&scenarios(&[(answered, 4), (refused, 2)]), &new)), [GONE]);
+}
