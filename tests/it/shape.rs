@@ -417,9 +417,20 @@ by type
     fn a_value_as_promised_breaks_nothing() {
         check(r#"{"type": "call", "id": "call_8f3a9c2b1d", "arguments": {}}"#, &[]);
         check(
-            r#"{"type": "text", "text": "", "at": "2026-11-21T04:27:40Z", "score": 2.0, "tags": {}}"#,
+            r#"{"type": "text", "text": "", "at": "2026-11-21T04:27:40Z", "score": 2, "tags": {}}"#,
             &[],
         );
+    }
+
+    #[test]
+    fn a_number_is_an_integer_as_it_is_spelled() {
+        for spelled in ["2.0", "2e3", "2E0", "-2.00"] {
+            let found = format!("/score: expected integer, found the number {spelled}");
+            let json = format!(
+                r#"{{"type": "text", "text": "", "at": "2026-11-21T04:27:40Z", "score": {spelled}, "tags": {{}}}}"#
+            );
+            check(&json, &[&found]);
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::change::Place;
 use super::sample::{Member, Sample};
 use super::schema::{self, Fields, Number, Object, Presence, Rest, Schema, Union};
 use super::show::{alternatives, quote};
-use crate::text::json::{Text, canonical_number, pointer};
+use crate::text::json::{Text, pointer};
 use crate::text::nearest;
 
 /// How much of a string is shown.
@@ -69,7 +69,7 @@ impl Violation {
 impl Schema {
     /// Everything in a JSON text that is not as promised; nothing if it keeps the promise.
     ///
-    /// Numbers are compared by value: `1.0` is an integer.
+    /// `1.0` is no integer: a client with types does not read it as one.
     pub fn accepts(&self, json: &str) -> Vec<Violation> {
         if let Some(json) = Text::read(json) {
             return self.accepts_text(json);
@@ -114,11 +114,7 @@ impl Schema {
             Sample::Deep => false,
             Sample::Null => self.null,
             Sample::Boolean => self.boolean,
-            Sample::Number(spelled) => match self.number {
-                Some(Number::Any) => true,
-                Some(Number::Integer) => !canonical_number(spelled).contains("e-"),
-                None => false,
-            },
+            Sample::Number(spelled) => self.number >= Some(Number::of(spelled)),
             Sample::String(said) => self.string.as_ref().is_some_and(|text| text.fits(&said.text)),
             Sample::Array(_) => self.array.is_some(),
             Sample::Object(_) => self.object.is_some(),
@@ -278,10 +274,10 @@ fn described(sample: &Sample<'_>) -> String {
         Sample::Deep => "a value too deep to look at".to_owned(),
         Sample::Null => "null".to_owned(),
         Sample::Boolean => "a boolean".to_owned(),
-        Sample::Number(spelled) if spelled.contains(['.', 'e', 'E']) => {
-            format!("the number {spelled}")
-        }
-        Sample::Number(spelled) => format!("the integer {spelled}"),
+        Sample::Number(spelled) => match Number::of(spelled) {
+            Number::Integer => format!("the integer {spelled}"),
+            Number::Any => format!("the number {spelled}"),
+        },
         Sample::String(said) if said.text.chars().nth(SHOWN).is_some() => {
             let begin: String = said.text.chars().take(SHOWN - 1).collect();
             format!("{}…", quote(&begin).trim_end_matches('"')) + "\""

@@ -31,6 +31,8 @@ pub enum Gained {
     Member,
     /// A value can be of another type.
     Type,
+    /// An integer can be any number.
+    Number,
     /// A list that was always empty can have elements.
     Elements,
     /// A string can say this.
@@ -151,10 +153,13 @@ impl Compare {
     fn kinds(&mut self, old: &Schema, new: &Schema) {
         let one = Schema::never;
         let Schema { null, boolean, number, string, array, object, .. } = new.without(old);
+        if number.is_some() && old.number.is_some() {
+            self.tell(Gained::Number, Schema { number, ..one() });
+        }
         let kinds = [
             null.then(|| Schema { null, ..one() }),
             boolean.then(|| Schema { boolean, ..one() }),
-            number.map(|_| Schema { number, ..one() }),
+            number.filter(|_| old.number.is_none()).map(|_| Schema { number, ..one() }),
             string.map(Schema::of_string),
             array.map(|array| Schema { array: Some(array), ..one() }),
             object.map(|object| Schema { object: Some(object), ..one() }),

@@ -347,9 +347,7 @@ impl<'l> Learner<'l> {
                 Sample::Null => nulls.push(*witness),
                 Sample::Boolean => schema.boolean = true,
                 Sample::Number(spelled) => {
-                    let is_integer = !spelled.contains(['.', 'e', 'E']);
-                    let number = if is_integer { Number::Integer } else { Number::Any };
-                    schema.number = schema.number.max(Some(number));
+                    schema.number = schema.number.max(Some(Number::of(spelled)));
                 }
                 Sample::String(said) => strings.push((said, *witness)),
                 Sample::Array(inner) => {

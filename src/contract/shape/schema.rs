@@ -179,6 +179,13 @@ fn only<T>(own: &mut Option<T>, other: Option<T>) -> Option<()> {
     Some(())
 }
 
+impl Number {
+    /// Of one as it is spelled: `1.0` and `1e3` are no integers to a client that reads numbers by their types.
+    pub(super) fn of(spelled: &str) -> Self {
+        if spelled.contains(['.', 'e', 'E']) { Self::Any } else { Self::Integer }
+    }
+}
+
 impl Text {
     /// A single string.
     pub(super) fn value(value: &str) -> Self {

@@ -33,6 +33,9 @@ pub(super) struct Draft {
     pub rows: BTreeSet<String>,
     /// Which answers could show it.
     pub about: About,
+    /// Whether one scenario may show it now and not before with the same server: what is measured is whole now and
+    /// then.
+    pub may_be_chance: bool,
 }
 
 /// Who shows it, and where the first one does.
@@ -90,6 +93,7 @@ impl Draft {
             shown: None,
             rows: BTreeSet::new(),
             about: About::Answers,
+            may_be_chance: false,
         }
     }
 

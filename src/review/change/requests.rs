@@ -19,7 +19,7 @@ pub(super) fn changes(old: &[Answer], new: &[Answer]) -> Vec<Draft> {
     let is_other = |gain: &Gain| {
         let of = |what: &Gained| match what {
             Gained::Field | Gained::Missing => Some(true),
-            Gained::Type => Some(false),
+            Gained::Type | Gained::Number => Some(false),
             _ => None,
         };
         let is_it = |it: &&Gain| it.place == gain.place && of(&it.what) == of(&gain.what);
@@ -72,7 +72,7 @@ fn narrower(gain: &Gain) -> Option<Draft> {
         Gained::Field | Gained::Member => {
             (Rule::RequestNarrower, format!("requests say no {name} any more"), String::new())
         }
-        Gained::Type | Gained::Elements | Gained::Kind(..) => {
+        Gained::Type | Gained::Number | Gained::Elements | Gained::Kind(..) => {
             (Rule::RequestNarrower, format!("{name} is never `{text}` any more"), text)
         }
         // Which words were sent is a matter of the scenario.
@@ -98,7 +98,7 @@ fn wider(gain: &Gain, answers: &[Answer]) -> Option<Draft> {
         Gained::Field | Gained::Member => {
             (format!("requests say {name}: `{text}`"), "field".to_owned())
         }
-        Gained::Type | Gained::Elements | Gained::Kind(..) => {
+        Gained::Type | Gained::Number | Gained::Elements | Gained::Kind(..) => {
             (format!("{name} can be `{text}`"), text)
         }
         _ => return None,

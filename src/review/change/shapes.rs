@@ -176,8 +176,10 @@ fn changes(
             }
         }
     }
-    for (draft, said) in drafts.iter_mut().zip(&said).filter(|(it, _)| it.rule == Rule::FormatNew) {
-        draft.what.push_str(&said.words());
+    for ((draft, gain), said) in drafts.iter_mut().zip(&gains).zip(&said) {
+        if matches!(gain.what, Gained::Format(_) | Gained::Number) {
+            draft.what.push_str(&said.words());
+        }
     }
     match basis {
         Basis::Learned => drafts.retain(|draft| draft.shown.is_some()),
@@ -354,6 +356,7 @@ fn of_gain(part: Part, gain: &Gain) -> Draft {
             };
             (Rule::TypeNew, gain.schema.kind(), format!("{name} can be `{shown}`{or}"))
         }
+        Gained::Number => (Rule::TypeNew, gain.schema.kind(), format!("{name} can be `{shown}`")),
         Gained::Elements => (Rule::TypeNew, shown.clone(), format!("{name} can be `{shown}`")),
         Gained::Value(_) => (Rule::ValueNew, shown.clone(), format!("{name} can be `{shown}`")),
         Gained::Format(format) => {
@@ -383,7 +386,8 @@ fn of_gain(part: Part, gain: &Gain) -> Draft {
         }
         _ => judged(rule, part, what),
     };
-    draft.at(path).keyed(key).possible(gain).about(about)
+    let may_be_chance = gain.what == Gained::Number;
+    Draft { may_be_chance, ..draft }.at(path).keyed(key).possible(gain).about(about)
 }
 
 /// What a recording shows that the comparison of the shapes has not told by the same place.
@@ -440,7 +444,7 @@ fn shows(gain: &Gain, violation: &Violation, json: &str) -> bool {
         (Gained::Kind(_, value), Fault::Branch) => {
             found(json, &violation.pointer).is_some_and(|found| said(&found) == *value)
         }
-        (Gained::Type | Gained::Elements | Gained::Format(_), Fault::Value)
+        (Gained::Type | Gained::Number | Gained::Elements | Gained::Format(_), Fault::Value)
         | (Gained::Value(_), Fault::Word) => {
             let found = found(json, &violation.pointer);
             found.is_some_and(|found| gain.schema.accepts(&found).is_empty())

@@ -123,7 +123,8 @@ impl Sides<'_> {
             let asked = answers.filter(|answer| self.is_asked(draft, answer));
             asked.map(|answer| answer.witness.0).collect::<Recordings>().len() == 1
         };
-        let Some(shown) = draft.shown.as_ref().filter(|_| ends_something(draft.rule)) else {
+        let is_told = ends_something(draft.rule) && !draft.may_be_chance;
+        let Some(shown) = draft.shown.as_ref().filter(|_| is_told) else {
             return false;
         };
         let origin = self.origin;

@@ -12,6 +12,7 @@ mod shapes;
 mod sockets;
 
 mod soundness;
+mod values;
 
 use retape::contract::Contract;
 use retape::review::change::{Change, Known, Report, compare};
