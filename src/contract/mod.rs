@@ -33,7 +33,7 @@ pub use evidence::{At, Claimed, Edge, Evidence, OrderEvidence, Place};
 pub use history::History;
 pub use kinds::Kinds;
 pub use orders::{Case, Orders};
-pub(crate) use paths::without_names;
+pub(crate) use paths::{has_name_in, without_names};
 pub use situation::{Condition, Feature};
 use text::{CASSETTE, LEARNED, RECORDINGS};
 pub use traffic::Traffic;

@@ -11,13 +11,17 @@ use crate::cassette::target;
 const NAMES: usize = 2;
 const NUMBERED: usize = 3;
 
+/// The shortest code, and how often one goes from letters to digits or back.
+const SHORTEST: usize = 6;
+const CHANGES: usize = 3;
+
 /// What each endpoint is called beside all others, where that is not as it was asked for.
 ///
 /// # Rationale
 ///
 /// A name is no identifier that a server gave: the client knows it, such as that of a model
 /// (`/models/gemini-2.5-flash:generateContent`). What tells it from a word of the interface is that others
-/// came in its place, and that it has both a digit and a joint. A refusal speaks of something that is
+/// came in its place, and that it has both a digit and a joint, or looks drawn by lot. A refusal speaks of something that is
 /// not there, whose name was never given: it is told by the path of what is there.
 pub(super) fn settled<'e>(
     all: &'e BTreeSet<Endpoint>,
@@ -67,6 +71,18 @@ fn called<'p>(path: &str, all: impl Iterator<Item = &'p str>) -> Option<String> 
     best.map(|(_, path)| path.to_owned())
 }
 
+/// Whether a name stands in an open place of a path that another side has: one that few recordings did not show to
+/// be a name, or that of something that is not there.
+pub(crate) fn has_name_in(open: &Endpoint, endpoint: &Endpoint) -> bool {
+    let is_name = |name: &str| is_name(name) || is_number(name) || may_be_code(name);
+    let mut segments = open.path.split('/').zip(endpoint.path.split('/'));
+    open.method == endpoint.method
+        && called(&endpoint.path, [open.path.as_str()].into_iter()).is_some()
+        && segments.any(|(open, name)| {
+            is_open(open) && !is_open(name) && (endpoint.status >= 400 || is_name(name))
+        })
+}
+
 /// An open place has one name. Where several came, what was taken for a prefix (`dv` of `dv-8Zq…`) is none that all
 /// have: then it is named after what stands before it.
 fn name_open_places(paths: &mut BTreeMap<&Endpoint, String>, known: &BTreeSet<&Endpoint>) {
@@ -111,17 +127,29 @@ fn open_names(paths: &mut BTreeMap<&Endpoint, String>) {
             }
         }
         for (endpoint, path) in &mut *paths {
-            let open = opened(path, place).map(|(open, _)| (&*endpoint.method, open));
-            let is_parameter = |names: &BTreeSet<String>| {
-                let is_sure = |name: &String| is_name(name) || is_number(name);
-                let least = if names.iter().any(is_sure) { NAMES } else { NUMBERED };
-                names.len() >= least
-            };
-            if let Some(open) = open.filter(|open| is_parameter(&names[open])) {
-                *path = open.1;
+            let Some((open, name)) = opened(path, place) else { continue };
+            if is_parameter(name, &names[&(&*endpoint.method, open.clone())]) {
+                *path = open;
             }
         }
     }
+}
+
+/// Whether a name is a value of a parameter, by those that came in its place.
+fn is_parameter(name: &str, names: &BTreeSet<String>) -> bool {
+    // One that says less by itself is as long as a code.
+    let is_drawn = |name: &str| {
+        let mut codes = names.iter().filter(|name| is_code(name));
+        is_code(name)
+            || (may_be_code(name) || is_number(name)) && codes.any(|code| code.len() == name.len())
+    };
+    if is_drawn(name) && names.iter().filter(|name| is_drawn(name)).count() >= NAMES {
+        return true;
+    }
+    let is_sure = |name: &str| is_name(name) || is_number(name);
+    let is_other = |name: &str| is_sure(name) || is_numbered(name);
+    let least = if names.iter().any(|name| is_sure(name)) { NAMES } else { NUMBERED };
+    is_other(name) && names.iter().filter(|name| is_other(name)).count() >= least
 }
 
 /// A path with an open place in place of a name, and the name.
@@ -135,7 +163,7 @@ fn opened(path: &str, place: usize) -> Option<(String, &str)> {
         _ => (segment, ""),
     };
     let is_last = path.split('/').count() == place + 1;
-    if !(is_name(name) || is_number(name) || (is_last && is_numbered(name))) {
+    if !(is_name(name) || is_number(name) || may_be_code(name) || (is_last && is_numbered(name))) {
         return None;
     }
     let before = place.checked_sub(1).and_then(|before| path.split('/').nth(before));
@@ -150,6 +178,29 @@ fn is_name(segment: &str) -> bool {
         && segment.bytes().any(|byte| b"-_.:%".contains(&byte))
         && segment.bytes().any(|byte| byte.is_ascii_alphabetic())
         && !segment.contains('{')
+}
+
+/// No word of an interface, whose letters and digits were drawn by lot: hexadecimal digits of both kinds, or one that
+/// goes from letters to digits and back again. A version (`v1beta1`) is none.
+pub(super) fn is_code(segment: &str) -> bool {
+    let kinds: Vec<bool> = segment.bytes().map(|byte| byte.is_ascii_digit()).collect();
+    let changes = kinds.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    let is_hex = || segment.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'));
+    may_be_code(segment) && (changes >= CHANGES || changes > 0 && is_hex())
+}
+
+/// Whether it may be one, as far as it alone shows.
+fn may_be_code(segment: &str) -> bool {
+    let (first, rest) = segment.split_at(segment.len().min(1));
+    let is_version = first == "v" && rest.starts_with(|c: char| c.is_ascii_digit());
+    let is_mixed = segment.bytes().any(|byte| byte.is_ascii_digit())
+        || (rest.bytes().any(|byte| byte.is_ascii_uppercase())
+            && rest.bytes().any(|byte| byte.is_ascii_lowercase()));
+    segment.len() >= SHORTEST
+        && segment.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+        && is_mixed
+        && !is_number(segment)
+        && !is_version
 }
 
 /// Whether it is a number, which is a key wherever several came.
@@ -244,6 +295,48 @@ mod tests {
         check(&few, &[], &few);
         check(&two, &[], &two);
         check(&parts, &[], &parts);
+    }
+
+    #[test]
+    fn what_was_drawn_by_lot_is_a_parameter_where_another_came() {
+        for [one, other] in
+            [["3fa9c1", "558298"], ["V1StGXR8Z5jd", "hKPeBY6Vk1aQ"], ["8m4g7vsu", "x0d6v1or"]]
+        {
+            let path = |name: &str| format!("GET /runs/{name}/steps -> 200");
+            check(&[&path(one), &path(other)], &[], &["GET /runs/{run_id}/steps -> 200"]);
+            check(&[&path(one)], &[], &[&path(one)]);
+        }
+        // Chance gives the one that has no digit; it is as long as the others.
+        check(
+            &[
+                "GET /s/8ASPM4g7vMsu -> 200",
+                "GET /s/Od6v1VRorCMN -> 200",
+                "GET /s/aKdJfPqXzBmw -> 200",
+            ],
+            &[],
+            &["GET /s/{id} -> 200"],
+        );
+        check(
+            &[
+                "GET /files/2fa7320 -> 200",
+                "GET /files/archive -> 200",
+                "GET /files/b4174a6 -> 200",
+            ],
+            &[],
+            &["GET /files/archive -> 200", "GET /files/{file_id} -> 200"],
+        );
+        let words = [
+            "GET /auth/oauth2callback -> 200",
+            "GET /auth/oauth2token -> 200",
+            "GET /auth/userInfo -> 200",
+            "GET /codecs/sha256 -> 200",
+            "GET /codecs/base64 -> 200",
+            "GET /v1alpha2/users -> 200",
+            "GET /v1beta1/users -> 200",
+        ];
+        let mut sorted = words;
+        sorted.sort_unstable();
+        check(&words, &[], &sorted);
     }
 
     #[test]

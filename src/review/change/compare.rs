@@ -17,7 +17,8 @@ use crate::cassette::{Cassette, Headers, Interaction, Name};
 use crate::contract::order::Order;
 use crate::contract::shape::Schema;
 use crate::contract::{
-    self, Answer, Contract, Endpoint, Finding, Kinds, Orders, Traffic, cassette_of, without_names,
+    self, Answer, Contract, Endpoint, Finding, Kinds, Orders, Traffic, cassette_of, has_name_in,
+    without_names,
 };
 use crate::message::{Messages, Protocols, Trace};
 
@@ -47,10 +48,15 @@ pub fn compare_by(protocols: &Protocols, old: Known<'_>, new: Known<'_>) -> Repo
     let moved = cassettes::moved(old.cassettes, new.cassettes);
     let renamed = cassettes::renamed(old.cassettes, &moved);
     let old = Known { cassettes: renamed.as_deref().unwrap_or(old.cassettes), ..old };
-    let (was, mut is) =
+    let (mut was, mut is) =
         parallel::both(|| Promises::of(protocols, old, &[]), || Promises::of(protocols, new, &[]));
+    // What is open in a path on one side is open on both.
+    let open = is.open_to(&was);
+    if !open.is_empty() {
+        was = Promises::of(protocols, old, &open);
+    }
     // What told the types before tells them now, also where fewer recordings would not show it.
-    let told = was.told(&is);
+    let told = [was.told(&is), was.open_to(&is)].concat();
     if !told.is_empty() {
         is = Promises::of(protocols, new, &told);
     }
@@ -193,6 +199,13 @@ impl Promises {
         };
         let told = self.all.iter().filter(is_told);
         told.map(|(_, promise)| promise.contract.clone()).collect()
+    }
+
+    /// The contracts of paths with open places in which names of another side stand.
+    fn open_to(&self, other: &Self) -> Vec<Contract> {
+        let is_open = |endpoint: &Endpoint| other.all.keys().any(|it| has_name_in(endpoint, it));
+        let open = self.all.iter().filter(|(endpoint, _)| is_open(endpoint));
+        open.map(|(_, promise)| promise.contract.clone()).collect()
     }
 
     fn side(&self, known: Known<'_>) -> Side {

@@ -3,6 +3,7 @@
 mod approvals;
 mod faces;
 mod instead;
+mod names;
 mod one_of;
 mod orders;
 mod recordings;

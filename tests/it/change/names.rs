@@ -1,0 +1,85 @@
+//! Names in paths, which are no endpoints of their own.
+
+use retape::cassette::{Interaction, Outcome};
+use retape::message::Protocols;
+use retape::review::change::{self, Known};
+use retape::{Cassette, Name};
+
+use super::recordings::{compared, exchange, learned};
+use super::told;
+
+fn asked(path: &str, said: &str) -> Interaction {
+    let mut interaction = exchange(path, "", 200, &[said]);
+    interaction.request.method = "GET".to_owned();
+    interaction
+}
+
+/// A cassette for each run, in which it is begun, or was before, and asked for.
+fn recorded(ids: &[&str], is_begun: bool, said: &str) -> Vec<(Name, Cassette)> {
+    let one = |id: &&str| {
+        let begun = exchange("/runs", r#"{"go":true}"#, 200, &[&format!(r#"{{"run":"{id}"}}"#)]);
+        let mut interactions = vec![begun, asked(&format!("/runs/{id}/steps"), said)];
+        if !is_begun {
+            interactions.remove(0);
+        }
+        let name = Name::new(format!("talk-{id}")).unwrap();
+        (name, Cassette { interactions, ..Cassette::default() })
+    };
+    ids.iter().map(one).collect()
+}
+
+/// What `diff` and `check` tell alike.
+#[track_caller]
+fn check(old: &[(Name, Cassette)], new: &[(Name, Cassette)], expected: &[&str]) {
+    let accepted = learned(old);
+    let known = Known { name: "new", path: "c", cassettes: new, accepted: &accepted };
+
+    assert_eq!(told(&compared(old, new)), expected, "diff");
+    assert_eq!(told(&change::check(&Protocols::default(), known).report), expected, "check");
+}
+
+const OLD: &str = r#"{"steps":3,"title":"red fox"}"#;
+const NEW: &str = r#"{"steps":3}"#;
+const GONE: &str = "breaking field-missing: `title` is gone, which was always there";
+
+#[test]
+fn short_names_that_were_drawn_by_lot_are_compared_with_each_other() {
+    let old = recorded(&["3fa9c1", "b4174a", "558298"], false, OLD);
+    check(&old, &recorded(&["7d763b", "93fdca", "d2d6b8"], false, NEW), &[GONE]);
+    // None of the new ones would show by itself that it is a name.
+    let old = recorded(&["8m4g7vsu", "x0d6v1or", "9he6k1w1"], false, OLD);
+    check(&old, &recorded(&["abcd4k2x", "jfkal3mq", "qrs7tuvw"], false, NEW), &[GONE]);
+}
+
+#[test]
+fn what_the_server_gave_before_is_a_name_though_no_other_came() {
+    check(
+        &recorded(&["3fa9c1"], true, OLD),
+        &recorded(&["7d763b"], true, NEW),
+        &["unproven field-missing: `title` is gone, which was always there"],
+    );
+}
+
+#[test]
+fn a_refusal_is_told_by_the_path_that_the_other_side_shows() {
+    let mut new = recorded(&["b4174a", "3fa9c1"], false, OLD);
+    for (_, cassette) in &mut new {
+        for interaction in &mut cassette.interactions {
+            interaction.request.path = "/runs/none/steps".to_owned();
+            if let Outcome::Response(response) = &mut interaction.outcome {
+                response.status = 404;
+            }
+        }
+    }
+    let old = recorded(&["3fa9c1", "b4174a", "558298"], false, OLD);
+
+    let told = told(&compared(&old, &new));
+
+    assert_eq!(
+        told,
+        [
+            "unproven status-new: it answers 404",
+            "trim status-gone: status 200 is not recorded any more"
+        ]
+    );
+}
