@@ -77,7 +77,7 @@ fn a_broken_contract_is_shown_with_its_recording_and_its_difference() {
         the stream ends after `stop_reason` with no `usage_statistics`
         trace: reasoning_message+ assistant_message+ stop_reason (no
         usage_statistics) [DONE]
-        3 of 6 recordings show it, and it may have been so before
+        3 of 6 recordings show it, and none of about 6 before: that may be chance
         shown by approve_tokens.json, interaction 4, event 26, and 2 more answers
 
 

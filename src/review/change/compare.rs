@@ -86,8 +86,10 @@ pub fn check(protocols: &Protocols, recorded: Known<'_>) -> Checked {
     is.forget_orphans(|_| true);
     let findings = std::mem::take(&mut is.findings);
     let endpoints = findings.iter().map(|finding| finding.endpoint().clone()).collect();
+    let is_new = |finding: &&Finding| matches!(finding, Finding::New(_));
+    let new = findings.iter().filter(is_new).map(|finding| finding.endpoint().clone()).collect();
     let report = report([accepted, recorded], was, is, endpoints, |_, _| Vec::new());
-    Checked { findings, report }
+    Checked { findings, report: Report { unaccepted: new, ..report } }
 }
 
 /// What changed at some endpoints, and in the cassettes.

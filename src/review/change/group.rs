@@ -65,6 +65,6 @@ fn gist(change: &Change) -> Gist<'_> {
 
 /// What is the same wherever it was seen: not the values that were, nor the kind of message.
 fn without_examples(what: &str) -> &str {
-    let what = what.split_once(" (in `").map_or(what, |(what, _)| what);
+    let what = what.split_once(" (in ").map_or(what, |(what, _)| what);
     what.split_once(", such as `").map_or(what, |(what, _)| what)
 }

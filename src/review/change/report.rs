@@ -24,6 +24,8 @@ pub struct Report {
     pub moved: Vec<MovedCassette>,
     /// Approvals that no change needs any more.
     pub stale: Vec<Approval>,
+    /// The endpoints of which no contract was accepted, where that fails.
+    pub unaccepted: Vec<Endpoint>,
     /// Whether what is unproven fails, too.
     pub strict: bool,
 }

@@ -94,12 +94,18 @@ fn each(
     let seen = values.iter().map(|value| value.kind);
     let kinds: BTreeSet<&str> =
         old.keys().chain(new.keys()).map(String::as_str).chain(seen).collect();
+    let is_only = kinds.len() == 1;
     let drafts = kinds.into_iter().flat_map(|kind| {
         let values: Vec<&Value<'_>> = values.iter().filter(|value| value.kind == kind).collect();
         match (old.get(kind), new.get(kind)) {
             (Some(old), Some(new)) => {
                 let drafts = changes(part, old, new, basis, &values);
-                drafts.into_iter().map(|draft| below(kind, draft)).collect()
+                let said = match part {
+                    _ if is_only => String::new(),
+                    Part::Body => format!(" (in answers of the kind `{kind}`)"),
+                    _ => format!(" (in `{kind}` messages)"),
+                };
+                drafts.into_iter().map(|draft| below(kind, &said, draft)).collect()
             }
             (None, _) if values.is_empty() && basis == Basis::Learned => Vec::new(),
             (None, _) => vec![came(part, kind, &values)],
@@ -109,11 +115,11 @@ fn each(
     drafts.collect()
 }
 
-/// A change in messages of a kind that no field tells.
-fn below(kind: &str, mut draft: Draft) -> Draft {
+/// A change in messages of a kind that no field tells, and what is said of that where there are others.
+fn below(kind: &str, said: &str, mut draft: Draft) -> Draft {
     let dot = if draft.path.is_empty() || draft.path.starts_with('[') { "" } else { "." };
     draft.path = format!("{kind}{dot}{}", draft.path);
-    draft.what = format!("{} (in `{kind}`)", draft.what);
+    draft.what.push_str(said);
     if let About::Values { kind: of, .. } = &mut draft.about {
         *of = Some(kind.to_owned());
     }

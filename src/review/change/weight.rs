@@ -356,6 +356,10 @@ impl Weight {
             (broken, all) => format!("{broken} of {all} {what}s show it"),
         };
         match before {
+            None if self.promised > 1 => {
+                let promised = self.promised;
+                format!("{shown}, and none of about {promised} before: that may be chance")
+            }
             None | Some(0) => format!("{shown}, and it may have been so before"),
             Some(before) => format!("{shown}, and none of {before} before: that may be chance"),
         }

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod faces;
+mod headlines;
 mod instead;
 mod names;
 mod one_of;

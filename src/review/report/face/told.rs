@@ -12,9 +12,14 @@ use crate::review::report::line::{count, width};
 /// The worst that changed, with its place, in a sentence without a full stop; what there is to say if
 /// nothing did.
 pub(super) fn headline(report: &Report, place: &dyn Fn(&Endpoint) -> String) -> String {
-    let failing = report.changes.iter().find(|change| change.is_open());
-    match failing {
-        Some(change) => format!("{}: {}", change.verdict.as_str(), sentence(change, place)),
+    let is_gone = |change: &&Change| change.verdict == Verdict::Trim && change.approved.is_none();
+    let open = || report.changes.iter().find(|change| change.is_open());
+    // What is gone may be what a client needs: nobody asked.
+    let told = open().or_else(|| report.changes.iter().find(is_gone));
+    match told {
+        Some(change) if change.verdict == Verdict::Breaking => told_first(change, place),
+        _ if !report.unaccepted.is_empty() => unaccepted(&report.unaccepted, place),
+        Some(change) => told_first(change, place),
         None if !report.changes.is_empty() => {
             let places: BTreeSet<&Endpoint> =
                 report.changes.iter().map(|change| &change.place.endpoint).collect();
@@ -22,13 +27,31 @@ pub(super) fn headline(report: &Report, place: &dyn Fn(&Endpoint) -> String) -> 
                 Some(only) if places.len() == 1 => place(only),
                 _ => count(places.len(), "endpoint"),
             };
-            format!("nothing that breaks a client: {} at {at}", counts(report))
+            let nothing = match report.approved() {
+                0 => "nothing that breaks a client",
+                _ => "nothing that is not approved",
+            };
+            format!("{nothing}: {} at {at}", counts(report))
         }
         None if report.cassettes.is_empty() && report.contracts.is_empty() => {
             "nothing changed".to_owned()
         }
         None => "nothing changed in what is promised".to_owned(),
     }
+}
+
+fn told_first(change: &Change, place: &dyn Fn(&Endpoint) -> String) -> String {
+    format!("{}: {}", change.verdict.as_str(), sentence(change, place))
+}
+
+/// Endpoints at which nothing was accepted: `no contract is accepted for GET /a, and 2 more endpoints`.
+fn unaccepted(all: &[Endpoint], place: &dyn Fn(&Endpoint) -> String) -> String {
+    let first = all.first().map(place).unwrap_or_default();
+    let more = match all.len() {
+        0 | 1 => String::new(),
+        all => format!(", and {}", count(all - 1, "more endpoint")),
+    };
+    format!("no contract is accepted for {first}{more}")
 }
 
 /// What changed, with its place: `POST /v1/chat ends after …`.
