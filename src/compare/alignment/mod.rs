@@ -16,6 +16,7 @@ mod beside;
 mod clock;
 mod counted;
 mod interactions;
+mod kin;
 #[cfg(feature = "record")]
 mod overwritten;
 mod renaming;

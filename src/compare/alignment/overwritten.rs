@@ -7,13 +7,7 @@
 //! other one. That it ends so shows that this is chance.
 
 use super::Renaming;
-use crate::identity::{UUID, begins_with_uuid};
-
-/// The last byte of a UUID, as it is written.
-const BYTE: usize = 2;
-
-/// The bits of it that a number takes.
-const NUMBER: u8 = 0x7f;
+use super::kin::{NUMBER, last_byte};
 
 impl Renaming {
     /// Whether one of two names in the same place is known, the other one is that with a number over its end, and
@@ -32,18 +26,11 @@ impl Renaming {
         let Some((stem, _)) = last_byte(new).filter(|_| last_byte(old).is_some()) else {
             return false;
         };
-        if let Some(known) = self.new.olds.get(new) {
+        if let Some(known) = self.new.olds.get(new).filter(|_| !self.made.contains(new)) {
             return !self.old.olds.contains_key(old) && ends_so(new, known, old);
         }
         let others = (0..=u8::MAX).map(|byte| format!("{stem}{byte:02x}"));
         let mut known = others.filter(|name| self.is_called(name, old));
         known.any(|known| ends_so(old, &known, new))
     }
-}
-
-/// What a UUID begins with, and its last byte.
-fn last_byte(name: &str) -> Option<(&str, u8)> {
-    let is_uuid = name.len() == UUID && begins_with_uuid(name.as_bytes());
-    let (stem, byte) = name.split_at_checked(UUID - BYTE).filter(|_| is_uuid)?;
-    Some((stem, u8::from_str_radix(byte, 16).ok()?))
 }

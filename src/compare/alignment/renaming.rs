@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use super::clock::Clock;
 use super::counted::{counted, issued, placeholders, uncounted};
+use super::kin::Kin;
 use super::value::{Said, Sort, Word, apart, between, is_passing, times, words};
 use super::{Script, View};
 use crate::cassette::splice::{Edit, splice};
@@ -20,6 +21,8 @@ pub struct Renaming {
     pub(super) new: Names,
     /// Times and states of both recordings that a server gave and its client came back with.
     returned: HashSet<String>,
+    /// Names of the new recording that stand nowhere in the old one, and are called by what they are made of.
+    pub(super) made: HashSet<String>,
 }
 
 /// The names of one side that are known in both.
@@ -246,7 +249,7 @@ impl Known {
     }
 
     /// What is called the same in both, what is known of the address, and what has the most votes
-    /// beyond that.
+    /// beyond that; then what is made of these.
     pub(super) fn renaming(&self, moved: Option<&Moved>, votes: Votes<'_>) -> Renaming {
         let same = self.new.values.intersection(&self.old.values);
         let same = same.filter(|same| !self.new.counted.contains(*same));
@@ -257,16 +260,33 @@ impl Known {
             news.values().map(|old| (old.clone(), old.clone())).collect();
         let mut counts: Vec<_> = votes.counts.into_iter().collect();
         counts.sort_by_key(|(_, count)| (std::cmp::Reverse(count.weight), count.first));
+        let same = self.new.values.intersection(&self.old.values).map(String::as_str);
+        let kin = Kin::of(same, counts.iter().map(|(pair, count)| (*pair, count.weight)));
         for ((new, old), _) in counts {
-            if !news.contains_key(new) && !olds.contains_key(old) {
+            if !news.contains_key(new) && !olds.contains_key(old) && kin.may_be_called(new, old) {
                 news.insert(new.to_owned(), old.to_owned());
                 olds.insert(old.to_owned(), old.to_owned());
+            }
+        }
+        let unknown = self.new.values.iter().filter(|new| !news.contains_key(*new)).cloned();
+        let mut unknown: Vec<String> = unknown.collect();
+        unknown.sort_unstable();
+        let mut made = HashSet::new();
+        for new in unknown {
+            let mut names = kin.names(&new);
+            let own = names.next().filter(|old| !olds.contains_key(old));
+            let is_free = |old: &String| !olds.contains_key(old) && !self.old.values.contains(old);
+            if let Some(old) = own.or_else(|| names.find(is_free)) {
+                news.insert(new.clone(), old.clone());
+                olds.insert(old.clone(), old);
+                made.insert(new);
             }
         }
         let returned = self.old.returned.union(&self.new.returned).cloned().collect();
         let [before, now] = self.clocks;
         let old = Names::of(olds, &self.old.counted, before);
-        Renaming { old, new: Names::of(news, &self.new.counted, now), returned }
+        let new = Names::of(news, &self.new.counted, now);
+        Renaming { old, new, returned, made }
     }
 }
 

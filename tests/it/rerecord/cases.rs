@@ -399,32 +399,87 @@ fn names_are_exchanged_as_a_whole_wherever_dashes_and_underscores_fall() {
     }
 }
 
+/// Messages with their ids and otids.
+fn messages(messages: &[(&str, &str)]) -> Cassette {
+    let message = |(id, otid): &(&str, &str)| format!(r#"{{"id":"{id}","otid":"{otid}"}}"#);
+    let messages: Vec<String> = messages.iter().map(message).collect();
+    talk(&[("POST /v1/messages {}", &format!("[{}]", messages.join(",")))])
+}
+
+/// The names that begin as one does, and have these ends.
+fn ending<const N: usize>(name: &str, ends: [&str; N]) -> [String; N] {
+    ends.map(|end| format!("{}{end}", &name[..name.len() - 2]))
+}
+
 /// Letta writes the number of a part over the last seven bits of the name of its message.
 #[test]
 fn a_name_that_is_made_of_another_may_be_the_same_by_chance() {
-    let [stem, other] = [ONE, OTHER_ONE].map(|name| &name[..name.len() - 2]);
-    let said = |messages: &[(&str, &str)]| {
-        let message = |(id, otid): &(&str, &str)| format!(r#"{{"id":"{id}","otid":"{otid}"}}"#);
-        let messages: Vec<String> = messages.iter().map(message).collect();
-        talk(&[("POST /v1/messages {}", &format!("[{}]", messages.join(",")))])
+    let ends = |name: &str, id: &str, otid: &str| {
+        let [id, otid] = ending(name, [id, otid]);
+        messages(&[(&id, &otid)])
     };
-    let ends = |stem: &str, id: &str, otid: &str| {
-        said(&[(&format!("{stem}{id}"), &format!("{stem}{otid}"))])
-    };
-    let two = ends(stem, "b7", "81");
-    let one = ends(stem, "81", "81");
+    let two = ends(ONE, "b7", "81");
+    let one = ends(ONE, "81", "81");
 
-    check(&two, ends(other, "01", "01"), &two);
-    check(&two, ends(other, "81", "81"), &two);
-    check(&one, ends(other, "37", "01"), &one);
-    check(&two, ends(other, "3c", "01"), &two);
+    check(&two, ends(OTHER_ONE, "01", "01"), &two);
+    check(&two, ends(OTHER_ONE, "81", "81"), &two);
+    check(&one, ends(OTHER_ONE, "37", "01"), &one);
+    check(&two, ends(OTHER_ONE, "3c", "01"), &two);
     // One that does not end with the number is the same for another reason.
-    check(&two, ends(other, "3c", "3c"), &ends(stem, "b7", "b7"));
+    check(&two, ends(OTHER_ONE, "3c", "3c"), &ends(ONE, "b7", "b7"));
+    check(&ends(ONE, "b7", "b7"), ends(OTHER_ONE, "3c", "01"), &two);
+}
+
+#[test]
+fn a_name_that_is_made_of_another_is_made_of_its_old_name() {
+    let [old, old_part, old_second] = ending(ONE, ["b7", "81", "82"]);
+    let [new, part, second] = ending(OTHER_ONE, ["3c", "01", "02"]);
+    let [next, next_part] = ending(OTHER_TWO, ["2a", "00"]);
+    let [old_next, old_next_part] = ending(TWO, ["44", "00"]);
+
+    // One part more, which the old recording does not have.
     check(
-        &ends(stem, "b7", "b7"),
-        ends(other, "3c", "01"),
-        &said(&[(&format!("{stem}b7"), &format!("{other}01"))]),
+        &messages(&[(&old, &old_part)]),
+        messages(&[(&new, &part), (&new, &second)]),
+        &messages(&[(&old, &old_part), (&old, &old_second)]),
     );
+    // The part of the old one is made of nothing, or of another message.
+    check(
+        &messages(&[(&old, &old_next_part)]),
+        messages(&[(&new, &part)]),
+        &messages(&[(&old, &old_part)]),
+    );
+    check(
+        &messages(&[(&old, &old_part), (&old_next, &old_second)]),
+        messages(&[(&new, &part), (&next, &next_part)]),
+        &messages(&[(&old, &old_part), (&old_next, &old_next_part)]),
+    );
+    // What it would be called is the id itself: it gets the next number.
+    let [chance, chance_part] = ending(ONE, ["81", "82"]);
+    check(
+        &messages(&[(&chance, &old_next_part)]),
+        messages(&[(&new, &part)]),
+        &messages(&[(&chance, &chance_part)]),
+    );
+    // And so if another part of the new one is the id itself, and its old one is that number.
+    let [chance, first, second] = ending(ONE, ["81", "83", "82"]);
+    let [new, new_first] = ending(OTHER_ONE, ["02", "01"]);
+    check(
+        &messages(&[(&chance, &old_next_part), (&chance, &second)]),
+        messages(&[(&new, &new_first), (&new, &new)]),
+        &messages(&[(&chance, &first), (&chance, &second)]),
+    );
+}
+
+/// Such names have no kin: who counts may be one further the next time.
+#[test]
+fn names_that_are_counted_in_the_form_of_a_uuid_are_exchanged_each_on_its_own() {
+    let counted = |from: u8| {
+        let name = |more| format!("00000000-0000-4000-8000-0000000000{:02x}", from + more);
+        messages(&[(&name(0), &name(1)), (&name(2), &name(3))])
+    };
+
+    check(&counted(0x60), counted(0x7e), &counted(0x60));
 }
 
 #[test]

@@ -71,7 +71,18 @@ impl Disguise {
         times.replace_all(&text, later).into_owned()
     }
 
+    /// A random UUID stays one, and what is made of another by a number over the last seven bits is made so of its new
+    /// name.
     fn name(&mut self, old: &str) -> String {
+        let number = old.get(34..36).filter(|_| old.as_bytes()[14] == b'4');
+        let number = number.map(|byte| u8::from_str_radix(byte, 16).unwrap());
+        let Some(number) = number else { return self.random_name(old) };
+        let stem = self.random_name(&format!("{}{}", &old[..34], number >> 7));
+        let top = u8::from_str_radix(&stem[34..], 16).unwrap() << 7;
+        format!("{}4{}{:02x}", &stem[..14], &stem[15..34], top | (number & 0x7f))
+    }
+
+    fn random_name(&mut self, old: &str) -> String {
         if let Some(name) = self.names.get(old) {
             return name.clone();
         }
