@@ -83,6 +83,15 @@ pub(super) fn leaf(text: &str, range: Range<usize>, field: Field, nodes: &mut Ve
     nodes.push(Node { range, end: nodes.len() + 1, kind: Kind::Text, field, words, hash: 0 });
 }
 
+impl Node {
+    /// Takes a value for one that a client says: it is how long something took only where a replay takes it so.
+    pub(super) fn ask(&mut self, text: &str) {
+        if std::mem::take(&mut self.field.is_timing) {
+            self.words = words(&text[self.range.clone()]);
+        }
+    }
+}
+
 /// Whether a whole value is a time because of the name of its field.
 fn is_time(said: Said<'_>) -> bool {
     said.field.is_time && (is_moment(said.value()) || is_epoch(said.value()))
@@ -203,7 +212,10 @@ pub(crate) struct Said<'v> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Field {
     pub(crate) is_time: bool,
+    /// How long something took, whoever says so.
     pub(crate) is_span: bool,
+    /// How long something took, if a server says so: from a client it may be how long something may take.
+    is_timing: bool,
     pub(crate) is_id: bool,
     /// Random letters that hide how long the others are.
     pub(crate) is_padding: bool,
@@ -213,8 +225,14 @@ pub(crate) struct Field {
 
 impl Field {
     /// Nothing is known.
-    pub(crate) const PLAIN: Self =
-        Self { is_time: false, is_span: false, is_id: false, is_padding: false, is_process: false };
+    pub(crate) const PLAIN: Self = Self {
+        is_time: false,
+        is_span: false,
+        is_timing: false,
+        is_id: false,
+        is_padding: false,
+        is_process: false,
+    };
 
     /// A place where identifiers stand.
     pub(crate) const ID: Self = Self { is_id: true, ..Self::PLAIN };
@@ -225,8 +243,8 @@ impl Field {
         let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
         Self {
             is_time: meaning == Meaning::Moment,
-            is_span: meaning == Meaning::Span
-                || ends(&["_ns", "ttft_ms", "ttft_us", "_duration", "time_to_first_token"]),
+            is_span: meaning == Meaning::Span,
+            is_timing: ends(&["_ns", "ttft_ms", "ttft_us", "_duration", "time_to_first_token"]),
             is_id: matches!(meaning, Meaning::Mark | Meaning::Identity)
                 || refers(name)
                 // What made the answer: `system_fingerprint`.
@@ -248,7 +266,7 @@ impl<'v> Said<'v> {
         let is_number = || self.text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
         let is_process = || may_number(self.value());
         self.field.is_padding
-            || (self.field.is_span && is_number())
+            || ((self.field.is_span || self.field.is_timing) && is_number())
             || (self.field.is_process && is_process())
     }
 }

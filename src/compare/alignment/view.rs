@@ -43,6 +43,13 @@ impl Script {
         Self { text, records }
     }
 
+    /// Takes it for what a client says.
+    fn ask(&mut self) {
+        let text = std::str::from_utf8(&self.text).unwrap_or_default();
+        let nodes = self.records.iter_mut().flat_map(|record| &mut record.nodes);
+        nodes.filter(|_| !text.is_empty()).for_each(|node| node.ask(text));
+    }
+
     /// What a message says.
     #[cfg(feature = "record")]
     pub(crate) fn of_message(text: Bytes) -> Self {
@@ -84,7 +91,8 @@ impl<'a> View<'a> {
     pub(crate) fn of(interaction: &'a Interaction, rules: &Rules) -> Self {
         let request = &interaction.request;
         let asked = request.readable().into_owned().into();
-        let asked = Script::of(&request.headers, asked, rules);
+        let mut asked = Script::of(&request.headers, asked, rules);
+        asked.ask();
         let answered = interaction.response().map(|response| {
             let body: &Body = &response.readable();
             let mut script = Script::of(&response.headers, body.bytes(), rules);

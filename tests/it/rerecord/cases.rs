@@ -471,6 +471,25 @@ fn a_name_that_is_made_of_another_is_made_of_its_old_name() {
     );
 }
 
+/// What a replay takes for fixed must be what the client says now.
+#[test]
+fn how_long_something_took_is_kept_in_a_request_and_how_long_it_may_take_is_not() {
+    let asked = |name: &str, ms: u32, text: &str| {
+        let body = format!(r#"POST /v1/runs {{"text":"{text}","{name}":{ms}}}"#);
+        talk(&[(&body, r#"{"ok":true,"total_duration":7}"#)])
+    };
+
+    for name in ["duration", "elapsed_ms"] {
+        check(&asked(name, 30, "a"), asked(name, 60, "a"), &asked(name, 30, "a"));
+        check(&asked(name, 30, "a"), asked(name, 60, "b"), &asked(name, 30, "b"));
+    }
+    for name in ["max_duration", "timeout_ns", "timeout_ms", "seconds"] {
+        check(&asked(name, 30, "a"), asked(name, 60, "a"), &asked(name, 60, "a"));
+    }
+    let answered = |ns: u32| talk(&[("GET /v1/runs", &format!(r#"{{"total_duration":{ns}}}"#))]);
+    check(&answered(30), answered(60), &answered(30));
+}
+
 /// Such names have no kin: who counts may be one further the next time.
 #[test]
 fn names_that_are_counted_in_the_form_of_a_uuid_are_exchanged_each_on_its_own() {
