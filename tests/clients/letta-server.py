@@ -1,6 +1,6 @@
 """Starts an installed Letta server as `letta server` does, with what the scenarios need of it.
 
-Usage: letta-server.py [HOST [PORT]]      by default 127.0.0.1 and 8283
+Usage: letta-server.py [HOST [PORT]]      by default those of LETTA_URL, or 127.0.0.1 and 8283
 
 It takes MCP servers at 127.0.0.1, which Letta refuses to ask. Its agents write to each other at its own address. A
 tool has a minute, and runs in the folder that the recordings name. The traces of the server name its libraries by
@@ -14,8 +14,10 @@ import sysconfig
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import urlsplit
 
-host, port = (sys.argv[1:] + ["127.0.0.1", "8283"][len(sys.argv) - 1 :])[:2]
+url = urlsplit(os.environ.get("LETTA_URL", "http://127.0.0.1:8283"))
+host, port = (sys.argv[1:] + [str(url.hostname), str(url.port)][len(sys.argv) - 1 :])[:2]
 os.environ.setdefault("LETTA_SERVER_URL", f"http://{host}:{port}")
 os.environ.setdefault("TOOL_SANDBOX_TIMEOUT", "60")
 lab = Path(tempfile.gettempdir(), "retape-letta-lab")

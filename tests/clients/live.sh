@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by websocket/replay and stdio/replay, to record.
+# Sourced by websocket/replay, stdio/replay and on-cassette/run, to record.
 
 # An empty folder to work in, $WORK, and an empty home beside it, $home, in which Codex asks the model $provider.
 empty_home() {
