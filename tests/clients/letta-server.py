@@ -4,7 +4,8 @@ Usage: letta-server.py [HOST [PORT]]      by default those of LETTA_URL, or 127.
 
 It takes MCP servers at 127.0.0.1, which Letta refuses to ask. Its agents write to each other at its own address. A
 tool has a minute, and runs in the folder that the recordings name. The traces of the server name its libraries by
-links beside that folder, since a Python is installed elsewhere on each machine.
+links beside that folder, since a Python is installed elsewhere on each machine. It keeps no connection to Anthropic:
+Letta makes a client for each call, and hangs for a minute now and then where one that is thrown away has kept one.
 """
 
 import ipaddress
@@ -29,6 +30,7 @@ for name in ("stdlib", "purelib"):
     link.symlink_to(folder)
     sys.path = [str(link) if entry == folder else entry for entry in sys.path]
 
+from anthropic import AsyncAnthropic  # noqa: E402
 from letta.helpers import url_validation  # noqa: E402
 from letta.main import app  # noqa: E402
 
@@ -38,6 +40,8 @@ def address(text: str) -> object:
     return SimpleNamespace(is_global=True) if text == "127.0.0.1" else found
 
 
+fields = AsyncAnthropic.default_headers.fget
+AsyncAnthropic.default_headers = property(lambda client: {**fields(client), "connection": "close"})
 url_validation.ipaddress = SimpleNamespace(ip_address=address)
 sys.argv = ["letta", "server", "--host", host, "--port", port]
 app()
