@@ -9,7 +9,6 @@
 //! each time is no days later.
 
 use std::collections::HashMap;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::groups::Candidates;
 use crate::identity::{Hole, Scope};
@@ -24,10 +23,9 @@ pub(super) struct Days {
 }
 
 impl Days {
-    /// A run of now. In a proof it may be another day for the client, by its time zone.
-    pub(super) fn since(recorded: Option<u64>, is_proof: bool) -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let today = now.as_secs() / 86_400;
+    /// A run on a day, counted from 1970-01-01. In a proof it may be another one for the client, by its time
+    /// zone.
+    pub(super) fn since(recorded: Option<u64>, today: u64, is_proof: bool) -> Self {
         let elapsed = recorded.map_or(0, |recorded| today as i64 - recorded as i64);
         Self { elapsed: (is_proof || elapsed != 0).then_some(elapsed), later: HashMap::new() }
     }
@@ -124,8 +122,9 @@ mod tests {
 
     #[test]
     fn a_cassette_that_does_not_say_its_day_is_of_today() {
-        assert_eq!(Days::since(Names::default().last_day(), false).elapsed, None);
-        assert_eq!(Days::since(Some(20_000), false).elapsed.map(|it| it > 0), Some(true));
-        assert_eq!(Days::since(None, true).elapsed, Some(0));
+        assert_eq!(Days::since(Names::default().last_day(), 20_783, false).elapsed, None);
+        assert_eq!(Days::since(Some(20_783), 20_783, false).elapsed, None);
+        assert_eq!(Days::since(Some(20_000), 20_783, false).elapsed, Some(783));
+        assert_eq!(Days::since(None, 20_783, true).elapsed, Some(0));
     }
 }

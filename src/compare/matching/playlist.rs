@@ -46,13 +46,12 @@ impl Playlist {
     /// A run in which nothing was played yet.
     pub fn new(index: &Index) -> Self {
         let played = vec![false; index.len()];
-        let days = Days::since(index.names().last_day(), false);
-        Self { played, unplayed: index.len(), days, ..Self::default() }
+        Self { played, unplayed: index.len(), ..Self::default() }
     }
 
-    /// It, where the client may have another day than this program.
-    pub fn proving(mut self, index: &Index) -> Self {
-        self.days = Days::since(index.names().last_day(), true);
+    /// It on a day, counted from 1970-01-01; in a proof the client may have another one.
+    pub fn on(mut self, index: &Index, today: u64, is_proof: bool) -> Self {
+        self.days = Days::since(index.names().last_day(), today, is_proof);
         self
     }
 

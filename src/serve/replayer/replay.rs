@@ -1,7 +1,7 @@
 //! Sessions on a cassette.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use http::header::{CONNECTION, HeaderMap, HeaderValue};
@@ -79,6 +79,11 @@ impl Chosen {
     }
 }
 
+/// The day of the clock, counted from 1970-01-01.
+fn today() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() / 86_400
+}
+
 impl Replayer {
     /// Begins a run in which nothing was played yet, at that pace, or else at the one that the recording needs.
     pub fn new(recorded: Arc<Recorded>, pace: Option<Pace>) -> Self {
@@ -86,7 +91,8 @@ impl Replayer {
             Timing::Recorded => Pace::Times(1.0),
             _ => Pace::Instant,
         });
-        let playlist = Arc::new(Mutex::new(Playlist::new(&recorded.index)));
+        let playlist = Playlist::new(&recorded.index).on(&recorded.index, today(), false);
+        let playlist = Arc::new(Mutex::new(playlist));
         let length = if recorded.is_watched() { recorded.index.len() } else { 0 };
         let run = Run::begin(length);
         let (memory, sockets, ports, chunking) = Default::default();
@@ -118,11 +124,8 @@ impl Replayer {
     /// A run in which nothing was played yet.
     pub(super) fn begin(&self) -> Playlist {
         let names = self.beside.iter().map(|(recorded, live)| (recorded, live));
-        let playlist = Playlist::new(&self.recorded.index).calling(names);
-        match self.proof {
-            Some(_) => playlist.proving(&self.recorded.index),
-            None => playlist,
-        }
+        let index = &self.recorded.index;
+        Playlist::new(index).calling(names).on(index, today(), self.proof.is_some())
     }
 
     /// What the client calls otherwise now, wherever it stands.
@@ -146,6 +149,7 @@ impl Replayer {
     /// Lets the run prove the recording: what differs in values only is answered, and noted.
     pub fn proving(mut self) -> Self {
         self.proof = Some(Mutex::default());
+        *self.playlist() = self.begin();
         self
     }
 
