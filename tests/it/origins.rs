@@ -435,6 +435,32 @@ async fn the_cassette_holds_what_the_server_said_and_was_asked() {
     assert!(!stage.file("tape.json").contains(&here), "our own address is in the cassette");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_takes_only_its_own_pages_takes_ours_however_the_cassette_is_named() {
+    for (session_name, path) in [("", ""), ("tape", ""), ("suite/one", ""), ("tape", "/base")] {
+        let (stage, upstream) = (Stage::new(), Upstream::json(|_| "{}".to_owned()));
+        let base = format!("{}{path}", upstream.url());
+        let session = stage.recorder(&upstream).upstream(&base).start().await.unwrap();
+        let (page, here) = (session.url(), session.url_of(session_name));
+
+        for referer in [format!("{here}/form"), format!("{page}/")] {
+            let fields = format!("Origin: {page}\r\nReferer: {referer}\r\n");
+            ask("POST", &format!("{here}/save"), &fields, "");
+        }
+        session.finish().await.unwrap();
+
+        let there = upstream.url();
+        let asked = upstream.asked();
+        assert!(asked.iter().all(|it| it.head.field("host") == there.strip_prefix("http://")));
+        assert!(asked.iter().all(|it| it.head.field("origin") == Some(&*there)), "{asked:?}");
+        let referer = |at: usize| asked[at].head.field("referer").map(str::to_owned);
+        assert_eq!(referer(0), Some(format!("{base}/form")));
+        // Without the session, it is that of the page alone.
+        let bare = if session_name.is_empty() { &base } else { &there };
+        assert_eq!(referer(1), Some(format!("{bare}/")));
+    }
+}
+
 /// A request in which the client names our address is found again at another one.
 async fn check_asked(fields: &str, body: impl Fn(&str) -> String) {
     let stage = Stage::new();

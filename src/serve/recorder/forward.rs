@@ -55,6 +55,8 @@ pub struct Recorder {
 struct Exchanged {
     address: Option<String>,
     inward: Option<Rewriter>,
+    /// For where a page comes from, which has no path: with the session that the request names, and without.
+    pages: [Option<Rewriter>; 2],
     outward: Option<Rewriter>,
 }
 
@@ -113,7 +115,7 @@ impl Recorder {
         body: Asked,
         place: Place<'_>,
     ) -> Result<oneshot::Receiver<Outcome>, Answer> {
-        let Exchanged { inward, outward, .. } = self.exchanged(place);
+        let Exchanged { inward, pages, outward, .. } = self.exchanged(place);
         let replaced = inward.clone().and_then(|inward| inward.whole(target.as_bytes()));
         let target = replaced.map_or_else(
             || target.to_owned(),
@@ -129,21 +131,16 @@ impl Recorder {
             body => (body, None),
         };
         if let Some(inward) = &inward {
-            inward.fields(&mut headers, &[ORIGIN, REFERER, DESTINATION]);
+            inward.fields(&mut headers, &[REFERER, DESTINATION]);
         }
+        // A server takes what changes something, and WebSockets, only from its own pages.
+        pages.iter().flatten().for_each(|page| page.fields(&mut headers, &[ORIGIN, REFERER]));
         let seen = place.origin.map_or("", |(_, authority)| authority);
         let known = ["", seen, self.upstream.host()];
         let host = head.headers.get(HOST);
         // The client names neither whom it asks nor the server: it means what it says.
         if let Some(host) = host.filter(|host| known.iter().all(|known| **host != **known)) {
             headers.insert(HOST, host.clone());
-        }
-        let page = Place { session: "", server: "", ..place };
-        if upgrade.is_some()
-            && let Some(page) = page.inward(&self.upstream.page_origin())
-        {
-            // A server takes a WebSocket only from its own pages.
-            page.fields(&mut headers, &[ORIGIN]);
         }
         self.upstream.authorize(&mut headers);
         // Whether the length can be announced again hangs on how fast the body comes.
@@ -188,7 +185,9 @@ impl Recorder {
             _ => {
                 let inward = place.inward(origin);
                 let outward = place.outward(origin);
-                last.insert(Exchanged { address, inward, outward }).clone()
+                let page = Place { session: "", server: "", ..place };
+                let pages = [place, page].map(|it| it.inward(&self.upstream.page_origin()));
+                last.insert(Exchanged { address, inward, pages, outward }).clone()
             }
         }
     }
