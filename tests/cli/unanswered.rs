@@ -182,6 +182,18 @@ fn somebody_else_there() {
 }
 
 #[test]
+fn more_header_fields_than_retape_reads() {
+    let many = |fields: usize| {
+        let fields: String = (0..fields).map(|it| format!("x-{it}: v\r\n")).collect();
+        Upstream::saying(format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: 0\r\n\r\n"))
+    };
+
+    let told = check(&Stage::new(), &many(1000).url(), "unreachable");
+
+    assert_snapshot!(told, @"502 unreachable: what `http://HOST` says cannot be read: the head of its answer is larger than 1000 fields or 408 KiB; no setting allows more");
+}
+
+#[test]
 fn an_outage_of_many_cassettes_is_told_once() {
     let stage = Stage::new();
     let script = "GET /a/-/1\nGET /b/-/1\nGET /c/-/1";

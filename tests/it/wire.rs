@@ -193,3 +193,40 @@ async fn a_client_that_upgrades_to_nothing_we_know_is_answered_as_any_other() {
     assert_eq!(reply.status, 200);
     session.finish().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_head_of_many_fields_passes_in_both_directions() {
+    let many: String = (0..990).map(|it| format!("x-{it}: v\r\n")).collect();
+    let answered = format!("HTTP/1.1 200 OK\r\n{many}Content-Length: 2\r\n\r\n[]");
+    let (stage, upstream) = (Stage::new(), Upstream::saying(answered));
+    let told = |url: &str| {
+        let reply = ask("GET", url, &many, "");
+        let fields = reply.head.fields.iter().filter(|(name, _)| name.starts_with("x-"));
+        (reply.status, fields.count())
+    };
+
+    let session = stage.record(&upstream).await;
+    assert_eq!(told(&session.url()), (200, 990));
+    session.finish().await.unwrap();
+    let session = stage.replay().await;
+    assert_eq!(told(&session.url()), (200, 990));
+    session.finish().await.unwrap();
+
+    let asked = &upstream.asked()[0].head.fields;
+    assert_eq!(asked.iter().filter(|(name, _)| name.starts_with("x-")).count(), 990);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_field_that_the_server_folds_is_one_line() {
+    let folded = "HTTP/1.1 200 OK\r\nX-Long: one\r\n two\r\n\tthree\r\nContent-Length: 0\r\n\r\n";
+    let (stage, upstream) = (Stage::new(), Upstream::saying(folded));
+    let session = stage.record(&upstream).await;
+    let recorded = get(&session.url());
+    session.finish().await.unwrap();
+    let session = stage.replay().await;
+    let replayed = get(&session.url());
+    session.finish().await.unwrap();
+
+    assert_eq!(recorded.field("x-long"), Some("one two three"));
+    assert_eq!(replayed.head, recorded.head);
+}

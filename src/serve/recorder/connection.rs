@@ -19,7 +19,7 @@ use super::expected::Gate;
 use super::fault::Fault;
 use super::tls::Connector;
 use super::upstream::Outgoing;
-use crate::serve::server::Ear;
+use crate::serve::server::{Ear, MOST_FIELDS};
 
 /// A connection to the live server, driven by a task of its own.
 #[derive(Debug)]
@@ -66,7 +66,9 @@ impl Connection {
             return Ok(Self { sender: Sender::Http2(sender), ended: drive(connection, ended) });
         }
         let mut builder = http1::Builder::new();
-        builder.preserve_header_case(true);
+        builder.preserve_header_case(true).max_headers(MOST_FIELDS);
+        // Old servers still fold long lines, and every client takes them (RFC 9112, section 5.2).
+        builder.allow_obsolete_multiline_headers_in_responses(true);
         let ear = Ear::default();
         let io = InspectReader::new(TokioIo::new(io), {
             let ear = ear.clone();

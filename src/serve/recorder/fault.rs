@@ -10,7 +10,7 @@ use super::sent::Abandoned;
 use super::tls::TlsFault;
 use crate::cassette::End;
 use crate::error::is_out_of_files;
-use crate::serve::server::{Answer, no_answer};
+use crate::serve::server::{Answer, MOST_FIELDS, no_answer};
 
 /// Why a server gave no answer, in words that a person can act on.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +39,8 @@ pub(super) enum Fault {
     NotHttp1,
     /// It does not speak HTTP/2 without TLS.
     NotHttp2,
+    /// The head of its answer is too long.
+    LongHead,
     /// It closed the connection.
     Closed,
     /// The connection broke for another reason.
@@ -85,6 +87,7 @@ impl Fault {
             error.is_incomplete_message() || error.is_closed() || error.is_canceled()
         };
         match (found::<hyper::Error>(error), found::<io::Error>(error).map(io::Error::kind)) {
+            (Some(error), _) if error.is_parse_too_large() => Self::LongHead,
             (Some(error), _) if is_garbled(error) => Self::NotHttp,
             (Some(error), _) if is_closed(error) => Self::Closed,
             (_, Some(kind)) if CLOSED.contains(&kind) => Self::Closed,
@@ -105,7 +108,8 @@ impl Fault {
             | Self::Target
             | Self::NotHttp
             | Self::NotHttp1
-            | Self::NotHttp2 => End::Unreachable,
+            | Self::NotHttp2
+            | Self::LongHead => End::Unreachable,
             Self::Silent(_) => End::Timeout,
             Self::Closed | Self::Broken(_) => End::ServerClosed,
             Self::Interrupted | Self::OutOfFiles => End::Interrupted,
@@ -116,6 +120,7 @@ impl Fault {
     pub(super) fn message(&self, origin: &str) -> String {
         match self.end() {
             _ if *self == Self::OutOfFiles => format!("`{origin}` was not asked: {self}"),
+            _ if *self == Self::LongHead => format!("what `{origin}` says cannot be read: {self}"),
             End::Unreachable => format!("`{origin}` cannot be reached: {self}"),
             _ => format!("`{origin}` did not answer: {self}"),
         }
@@ -170,6 +175,10 @@ impl fmt::Display for Fault {
             Self::NotHttp2 => {
                 f.write_str("it does not speak HTTP/2 without TLS there; is it `http://`?")
             }
+            Self::LongHead => write!(
+                f,
+                "the head of its answer is larger than {MOST_FIELDS} fields or 408 KiB; no setting allows more"
+            ),
             Self::Closed => f.write_str("it closed the connection"),
             Self::OutOfFiles => f.write_str(
                 "retape may open no more files and connections; `ulimit -n 4096` allows more",

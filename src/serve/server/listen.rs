@@ -31,6 +31,9 @@ use super::unbroken::Unbroken;
 use super::{Answer, Breaks, Cut, Named, Tunnel, Via, full, host_of, problem, proxy};
 use crate::error::{Error, Kind, Result};
 
+/// The most header fields of a message over HTTP/1.1, on both sides.
+pub const MOST_FIELDS: usize = 1000;
+
 /// The answer to what is refused.
 pub type Refusal = Box<Answer>;
 
@@ -230,6 +233,7 @@ async fn converse<H: Handler>(
         builder.serve_connection_with_upgrades(TokioIo::new(stream), service)
     };
     #[cfg(not(feature = "http2"))]
+        builder.http1().max_headers(MOST_FIELDS);
     let connection = http1::Builder::new()
         .preserve_header_case(keeps_case)
         .auto_date_header(false)
@@ -237,6 +241,7 @@ async fn converse<H: Handler>(
         .with_upgrades();
     tokio::pin!(connection);
     tokio::select! {
+        .max_headers(MOST_FIELDS)
         biased;
         // A client that leaves, or an answer that is cut on purpose, ends in an error here; whoever
         // produces the answer has been told by then.

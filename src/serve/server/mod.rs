@@ -26,7 +26,7 @@ pub use answer::{
     problem,
 };
 pub use early::Early;
-pub use listen::{FieldNames, Handler, Refusal, Server};
+pub use listen::{FieldNames, Handler, MOST_FIELDS, Refusal, Server};
 pub use origin::{
     ADDRESSES, READ_WHOLE, Rewriter, announced, is_asked_for_first, may_hold, may_hold_origins,
     may_name_us, media_of,
