@@ -7,8 +7,8 @@ use retape::{Mode, Session};
 use tokio::net::TcpStream;
 
 use crate::stage::{Stage, answer};
-use crate::support::client::{ask, get, reply};
-use crate::support::upstream::{Upstream, json};
+use crate::support::client::{ask, get, reply, request};
+use crate::support::upstream::{Then, Upstream, json};
 use crate::support::wire::Wire;
 
 fn echo() -> Upstream {
@@ -132,7 +132,7 @@ async fn a_host_below_localhost_names_the_cassette_and_the_path_stays() {
     let upstream = Upstream::start(|asked, wire| {
         let origin = format!("http://{}", wire.address());
         wire.send(json(200, &format!("[\"{}\", \"{origin}/next\"]", asked.path())));
-        crate::support::upstream::Then::KeepAlive
+        Then::KeepAlive
     });
     let talk = |session: &Session| {
         let host = format!("hello.letta.localhost:{}", session.address().port());
@@ -229,4 +229,55 @@ async fn a_field_that_the_server_folds_is_one_line() {
 
     assert_eq!(recorded.field("x-long"), Some("one two three"));
     assert_eq!(replayed.head, recorded.head);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn trailers_reach_a_client_that_does_not_ask_for_them() {
+    for named in ["Trailer: X-Sum\r\n", ""] {
+        let upstream = Upstream::start(move |_, wire| {
+            wire.send(format!("HTTP/1.1 200 OK\r\n{named}Transfer-Encoding: chunked\r\n\r\n"));
+            wire.send_chunk("abc");
+            wire.send("0\r\nX-Sum: 1\r\nx-sum: 2\r\n\r\n");
+            Then::KeepAlive
+        });
+        let stage = Stage::new();
+        // Both requests come at once, and the second is answered behind the trailers of the first.
+        let talk = |session: &Session| {
+            let mut wire = Wire::connect(session.address());
+            let request = request("GET", &session.url(), "", "");
+            wire.send(format!("{request}{request}"));
+            [0, 1].map(|_| {
+                let told = reply(&mut wire, "GET");
+                (told.text(), told.trailers)
+            })
+        };
+
+        let session = stage.record(&upstream).await;
+        let recorded = talk(&session);
+        session.finish().await.unwrap();
+        let session = stage.replay().await;
+        let replayed = talk(&session);
+        session.finish().await.unwrap();
+
+        let sum = |value: &str| ("x-sum".to_owned(), value.to_owned());
+        let expected = ("abc".to_owned(), vec![sum("1"), sum("2")]);
+        assert_eq!(recorded, [expected.clone(), expected]);
+        assert_eq!(replayed, recorded);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_has_no_place_for_trailers_gets_none() {
+    let upstream = Upstream::saying(
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX-Sum: 1\r\n\r\n",
+    );
+    let (stage, here) = (Stage::new(), |session: &Session| Wire::connect(session.address()));
+    let session = stage.record(&upstream).await;
+
+    let mut old = here(&session);
+    old.send("GET / HTTP/1.0\r\n\r\n");
+    let told = String::from_utf8(old.rest()).unwrap();
+    session.finish().await.unwrap();
+
+    assert!(told.ends_with("\r\n\r\nabc"), "{told}");
 }

@@ -1,9 +1,13 @@
-//! What is said to a client before its answer.
+//! What is said to a client before its answer, and behind it.
 //!
 //! # Rationale
 //!
 //! hyper has no way to send an interim answer. It writes nothing of an answer before it has one, so what is
 //! to stand before that can be written to the connection whenever hyper has nothing left to write.
+//!
+//! It sends trailers only to a client that asks for them, and only those that the head names. Servers send
+//! others too, and clients read them. So an answer ends when hyper has nothing left to write but its last
+//! chunk, and the trailers take the place of that one.
 
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
@@ -15,6 +19,9 @@ use bytes::{Buf as _, BytesMut};
 use http::{HeaderMap, StatusCode};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+/// The last chunk of a body without trailers, as hyper writes it.
+const LAST: &[u8] = b"0\r\n\r\n";
+
 /// Where interim answers to the request of a connection of HTTP/1.1 are said. It stands among the extensions
 /// of the request.
 #[derive(Debug, Clone, Default)]
@@ -23,8 +30,17 @@ pub struct Early(Arc<Mutex<Unsent>>);
 #[derive(Debug, Default)]
 struct Unsent {
     heads: BytesMut,
+    /// What the answer at hand ends with.
+    trailers: Option<Trailers>,
     /// The task of the connection.
     connection: Option<Waker>,
+}
+
+#[derive(Debug)]
+struct Trailers {
+    fields: BytesMut,
+    /// Whether all that stands before them is written.
+    is_next: bool,
 }
 
 impl Early {
@@ -33,13 +49,24 @@ impl Early {
         let mut unsent = self.unsent();
         let line = format!("HTTP/1.1 {status}\r\n");
         unsent.heads.extend_from_slice(line.as_bytes());
-        for (name, value) in headers {
-            for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
-                unsent.heads.extend_from_slice(part);
-            }
-        }
-        unsent.heads.extend_from_slice(b"\r\n");
+        write_fields(&mut unsent.heads, headers);
         unsent.connection.iter().for_each(Waker::wake_by_ref);
+    }
+
+    /// Says what an answer in chunks ends with.
+    pub(super) fn end_with(&self, trailers: &HeaderMap) {
+        let mut fields = BytesMut::new();
+        write_fields(&mut fields, trailers);
+        self.unsent().trailers = Some(Trailers { fields, is_next: false });
+    }
+
+    /// Waits until the answer may end with them. It is for the task of the connection to wait.
+    pub(super) fn poll_end(&self) -> Poll<()> {
+        match &self.unsent().trailers {
+            // The flush behind all that is written wakes it.
+            Some(Trailers { is_next: false, .. }) => Poll::Pending,
+            _ => Poll::Ready(()),
+        }
     }
 
     /// Waits until all that was said is sent. It is for the task of the connection to wait.
@@ -60,16 +87,27 @@ impl Early {
     }
 }
 
-/// A connection on which something may be said before an answer.
+fn write_fields(to: &mut BytesMut, fields: &HeaderMap) {
+    for (name, value) in fields {
+        for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
+            to.extend_from_slice(part);
+        }
+    }
+    to.extend_from_slice(b"\r\n");
+}
+
+/// A connection on which something may be said before an answer, and behind it.
 #[derive(Debug)]
 pub(super) struct Interleaved<I> {
     stream: I,
     early: Early,
+    /// What is left of an end with trailers.
+    end: BytesMut,
 }
 
 impl<I> Interleaved<I> {
     pub(super) fn new(stream: I, early: Early) -> Self {
-        Self { stream, early }
+        Self { stream, early, end: BytesMut::new() }
     }
 }
 
@@ -79,17 +117,50 @@ impl<I: AsyncWrite + Unpin> Interleaved<I> {
         if !unsent.connection.as_ref().is_some_and(|task| task.will_wake(context.waker())) {
             unsent.connection = Some(context.waker().clone());
         }
-        while !unsent.heads.is_empty() {
-            let sent = ready!(Pin::new(&mut self.stream).poll_write(context, &unsent.heads))?;
-            if sent == 0 {
-                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
-            }
-            unsent.heads.advance(sent);
-            // The answer may wait for it.
+        if let Some(trailers) = unsent.trailers.as_mut().filter(|it| !it.is_next) {
+            trailers.is_next = true;
             context.waker().wake_by_ref();
         }
+        if unsent.heads.is_empty() {
+            return Poll::Ready(Ok(()));
+        }
+        ready!(write_all(&mut self.stream, context, &mut unsent.heads))?;
+        // The answer may wait for it.
+        context.waker().wake_by_ref();
         Poll::Ready(Ok(()))
     }
+
+    /// Sends the end of an answer. Nothing overtakes it.
+    fn send_end(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        write_all(&mut self.stream, context, &mut self.end)
+    }
+
+    /// Takes the last chunk for one with the trailers, and says how long it was. Where something else is
+    /// written, the answer has no place for them.
+    fn take_last(&mut self, bytes: &[u8]) -> Option<usize> {
+        let Trailers { fields, .. } = self.early.unsent().trailers.take_if(|it| it.is_next)?;
+        if !bytes.starts_with(LAST) {
+            return None;
+        }
+        self.end.extend_from_slice(b"0\r\n");
+        self.end.extend_from_slice(&fields);
+        Some(LAST.len())
+    }
+}
+
+fn write_all(
+    stream: &mut (impl AsyncWrite + Unpin),
+    context: &mut Context<'_>,
+    bytes: &mut BytesMut,
+) -> Poll<io::Result<()>> {
+    while !bytes.is_empty() {
+        let sent = ready!(Pin::new(&mut *stream).poll_write(context, bytes))?;
+        if sent == 0 {
+            return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+        }
+        bytes.advance(sent);
+    }
+    Poll::Ready(Ok(()))
 }
 
 impl<I: AsyncRead + Unpin> AsyncRead for Interleaved<I> {
@@ -108,6 +179,10 @@ impl<I: AsyncWrite + Unpin> AsyncWrite for Interleaved<I> {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        ready!(self.send_end(context))?;
+        if let Some(taken) = self.take_last(bytes) {
+            return Poll::Ready(Ok(taken));
+        }
         Pin::new(&mut self.stream).poll_write(context, bytes)
     }
 
@@ -116,6 +191,11 @@ impl<I: AsyncWrite + Unpin> AsyncWrite for Interleaved<I> {
         context: &mut Context<'_>,
         pieces: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        ready!(self.send_end(context))?;
+        let first = pieces.iter().find(|piece| !piece.is_empty());
+        if let Some(taken) = first.and_then(|bytes| self.take_last(bytes)) {
+            return Poll::Ready(Ok(taken));
+        }
         Pin::new(&mut self.stream).poll_write_vectored(context, pieces)
     }
 
@@ -124,11 +204,13 @@ impl<I: AsyncWrite + Unpin> AsyncWrite for Interleaved<I> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.send_end(context))?;
         ready!(self.send(context))?;
         Pin::new(&mut self.stream).poll_flush(context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.send_end(context))?;
         Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }

@@ -205,6 +205,7 @@ async fn converse<H: Handler>(
         let (link, early) = (link.clone(), early.clone());
         // hyper keeps room for it as long as the connection lasts.
         Box::pin(async move {
+            let early = Some(early).filter(|_| request.version() == Version::HTTP_11);
             let answer = match as_meant(&mut request) {
                 Err(refusal) => *refusal,
                 Ok(()) if request.method() == Method::CONNECT => {
@@ -212,15 +213,18 @@ async fn converse<H: Handler>(
                 }
                 Ok(()) => {
                     via.into_iter().for_each(|via| _ = request.extensions_mut().insert(via));
-                    if request.version() == Version::HTTP_11 {
-                        request.extensions_mut().insert(early.clone());
-                    }
+                    early
+                        .clone()
+                        .into_iter()
+                        .for_each(|it| _ = request.extensions_mut().insert(it));
                     let answer = handler.handle(request).await;
-                    early.sent().await;
+                    if let Some(early) = &early {
+                        early.sent().await;
+                    }
                     answer
                 }
             };
-            sent(answer, link)
+            sent(answer, link, early)
         })
     });
     let keeps_case = names == FieldNames::AsSent;
@@ -229,19 +233,19 @@ async fn converse<H: Handler>(
     #[cfg(feature = "http2")]
     let connection = {
         builder.http1().preserve_header_case(keeps_case).auto_date_header(false);
+        builder.http1().max_headers(MOST_FIELDS);
         builder.http2().auto_date_header(false);
         builder.serve_connection_with_upgrades(TokioIo::new(stream), service)
     };
     #[cfg(not(feature = "http2"))]
-        builder.http1().max_headers(MOST_FIELDS);
     let connection = http1::Builder::new()
         .preserve_header_case(keeps_case)
         .auto_date_header(false)
+        .max_headers(MOST_FIELDS)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
     tokio::pin!(connection);
     tokio::select! {
-        .max_headers(MOST_FIELDS)
         biased;
         // A client that leaves, or an answer that is cut on purpose, ends in an error here; whoever
         // produces the answer has been told by then.
@@ -253,14 +257,14 @@ async fn converse<H: Handler>(
 }
 
 /// An answer that is sent, unless the connection is to break off before it.
-fn sent(answer: Answer, link: Link) -> Result<Response<Unbroken>, Cut> {
+fn sent(answer: Answer, link: Link, early: Option<Early>) -> Result<Response<Unbroken>, Cut> {
     let breaks = answer.extensions().get::<Breaks>();
     if matches!(breaks, Some(Breaks::Reset | Breaks::ResetUnanswered)) {
         link.reset();
     }
     match breaks {
         Some(Breaks::Unanswered | Breaks::ResetUnanswered) => Err(Cut),
-        Some(Breaks::Reset) | None => Ok(answer.map(|body| Unbroken::new(body, link))),
+        Some(Breaks::Reset) | None => Ok(answer.map(|body| Unbroken::new(body, link, early))),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Answers of which all that came is sent before they are cut.
+//! Answers of which all that came is sent before they are cut, or end with trailers.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -6,21 +6,43 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
+use super::early::Early;
 use super::resettable::Link;
 use super::{AnswerBody, Cut};
 
 /// A body that lets hyper send what it has before it is cut: an error closes the connection with all that
-/// is not written yet.
+/// is not written yet. The same goes for trailers, which hyper would not write.
 #[derive(Debug)]
 pub(super) struct Unbroken {
     body: AnswerBody,
     link: Link,
-    cut: bool,
+    /// What writes the trailers, over HTTP/1.1.
+    early: Option<Early>,
+    end: Option<End>,
+}
+
+/// How a body ends of which all is given to hyper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Cut,
+    Trailers,
 }
 
 impl Unbroken {
-    pub(super) fn new(body: AnswerBody, link: Link) -> Self {
-        Self { body, link, cut: false }
+    pub(super) fn new(body: AnswerBody, link: Link, early: Option<Early>) -> Self {
+        Self { body, link, early, end: None }
+    }
+
+    /// How the body ends behind what it gave, if it is to be held until that is written.
+    fn end(&self, given: &Option<Result<Frame<Bytes>, Cut>>) -> Option<End> {
+        match given {
+            Some(Err(Cut)) => Some(End::Cut),
+            Some(Ok(frame)) => {
+                self.early.as_ref()?.end_with(frame.trailers_ref()?);
+                Some(End::Trailers)
+            }
+            None => None,
+        }
     }
 }
 
@@ -32,21 +54,23 @@ impl Body for Unbroken {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
-        if self.cut {
-            return self.link.poll_room(context).map(|()| Some(Err(Cut)));
+        match (self.end, &self.early) {
+            (Some(End::Cut), _) => return self.link.poll_room(context).map(|()| Some(Err(Cut))),
+            (Some(End::Trailers), Some(early)) => return early.poll_end().map(|()| None),
+            _ => {}
         }
         let polled = ready!(Pin::new(&mut self.body).poll_frame(context));
-        if !matches!(polled, Some(Err(Cut))) {
+        self.end = self.end(&polled);
+        if self.end.is_none() {
             return Poll::Ready(polled);
         }
         // hyper writes what it has when there is nothing more for the moment.
-        self.cut = true;
         context.waker().wake_by_ref();
         Poll::Pending
     }
 
     fn is_end_stream(&self) -> bool {
-        !self.cut && self.body.is_end_stream()
+        self.end.is_none() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
