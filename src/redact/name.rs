@@ -42,7 +42,7 @@ const COMPOSED: &str = "\
     recoverycode devicecode authorizationcode authcode connectionstring databaseurl authheader \
     authheadervalue jwtassertion smtppass dbpass userpass oidcdata customerkey accesspat ghpat \
     githubpat gitlabpat jsessionid phpsessid sessioncookie authcookie webhookurl webhooksecret \
-    mfacode otpcode onetimepassword securitycode cvv pw clave haslo hasło heslo mdp jelszo şifre sifre \
+    mfacode otpcode onetimepassword passcode securitycode cvv pw clave haslo hasło heslo mdp jelszo şifre sifre \
     lösenord losenord adgangskode salasana pincode privkey adminpass rootpass dbpw creds";
 
 /// Words behind such a name that say which of several it is, or how it is written: `api_key_live`.
@@ -53,7 +53,7 @@ const QUALIFIERS: &str = "\
 /// The same, but only if the value looks like a credential.
 const COMPOSED_PERHAPS: &str = "\
     pat otp pin sid refresh access dsn jwt auth authentication auxiliary bearer \
-    authvalue accesskeyid";
+    authvalue tokenvalue accesskeyid";
 
 /// Words before `key` that make it one of a table, a list or a protocol.
 const PLAIN_KEYS: &str = "\
@@ -70,8 +70,12 @@ const PLAIN_ENTRIES: &str = "\
 /// Words before `token` that make it the place in a list or a piece of text.
 const PLAIN_TOKENS: &str = "\
     page next previous prev continuation progress sync cursor pagination resume start stop begin \
-    end bos eos eot pad unk sep cls mask first last per image special new max min num forward \
+    end bos eos eot pad unk sep cls mask first last per image special max min num forward \
     backward";
+
+/// What names end in that are several words in one: those of header fields have no capitals on the wire.
+const JOINED: &str = "\
+    token password passwd passphrase secret credential apikey secretkey privatekey accesskey";
 
 /// The last letters of all of these, and of what only says how a value is kept, without the `s` of
 /// several.
@@ -180,9 +184,20 @@ pub(super) fn composed(name: &str) -> Tells {
         Tells::Perhaps
     } else if QUALIFYING.contains(last) {
         words.qualified()
+    } else if joined(last).is_some() {
+        Tells::Perhaps
     } else {
         Tells::Nothing
     }
+}
+
+/// What a word ends in that is several in one, if that tells: `usertoken`, and not `pagetoken`.
+fn joined(word: &str) -> Option<&'static str> {
+    JOINED.split(' ').find(|end| {
+        let before = word.strip_suffix(end).unwrap_or_default();
+        let is_plain = |plain: &str| before.ends_with(plain);
+        !before.is_empty() && (*end != "token" || !PLAIN_TOKENS.split(' ').any(is_plain))
+    })
 }
 
 /// What the last one, two or three words tell.
@@ -194,7 +209,7 @@ type Ending = [u8; 4];
 
 /// How the names end that [`composed`] knows, without the figures behind them.
 static COMPOSED_ENDS: LazyLock<HashSet<Ending, FixedState>> = LazyLock::new(|| {
-    let lists = [COMPOSED, COMPOSED_PERHAPS, QUALIFIERS, "key", "enc encrypted plaintext"];
+    let lists = [COMPOSED, COMPOSED_PERHAPS, QUALIFIERS, JOINED, "key", "enc encrypted plaintext"];
     lists.iter().flat_map(|list| list.split(' ')).map(ending).collect()
 });
 
@@ -274,7 +289,7 @@ pub(super) fn assigned(name: &str) -> Tells {
 /// Whether a header field of that name holds a credential. Cookies are not meant.
 pub(super) fn header(name: &str) -> bool {
     // Most fields are settled by their last letter, without a look at their words.
-    if !name.ends_with(|last: char| "dersnyhlteDERSNYHLTE".contains(last)) {
+    if !name.ends_with(|last: char| "dersnyhlteDERSNYHLTE0123456789".contains(last)) {
         return false;
     }
     // Those of CORS name fields and hold none.
@@ -284,6 +299,9 @@ pub(super) fn header(name: &str) -> bool {
     match field(name) {
         Tells::Secret | Tells::Secrets => true,
         Tells::Perhaps => !matches!(Words::of(name).last(), "key" | "code" | "assertion"),
+        Tells::Nothing if may_tell(name.as_bytes()) => {
+            joined(Words::of(name).last()).is_some_and(|end| end != "token")
+        }
         Tells::Nothing | Tells::Holder => false,
     }
 }
@@ -467,8 +485,16 @@ mod tests {
     fn composed_names_end_as_the_short_look_expects() {
         let known = [COMPOSED, COMPOSED_PERHAPS].map(|list| list.split(' '));
         let qualified = QUALIFIERS.split(' ').map(|word| format!("api_key_{word}"));
+        let joined = JOINED.split(' ').map(|end| format!("my{end}"));
         let keys = ["openai_key", "pineconeKey", "MY-KEY"].map(str::to_owned);
-        for name in known.into_iter().flatten().map(str::to_owned).chain(qualified).chain(keys) {
+        for name in known
+            .into_iter()
+            .flatten()
+            .map(str::to_owned)
+            .chain(qualified)
+            .chain(joined)
+            .chain(keys)
+        {
             let middle = name.char_indices().nth(2).map_or(0, |(at, _)| at);
             let (begins, ends) = name.split_at(middle);
             for name in [
@@ -491,7 +517,8 @@ mod tests {
     fn header_fields_with_credentials_are_known() {
         for name in "\
             Authorization Proxy-Authorization X-API-Key api-key x-goog-api-key X-BARE-PASSWORD \
-            x-auth-token x-amz-security-token x-session-key x-token x-vault-token x-client-secret"
+            x-auth-token x-amz-security-token x-session-key x-token x-vault-token x-client-secret \
+            x-newsecret x-rootpassword x-newapikey x-apikey1 x-password1 x-password-2 x-new-token"
             .split(' ')
         {
             assert!(header(name), "{name}");
@@ -499,10 +526,21 @@ mod tests {
         for name in "\
             mcp-session-id x-ratelimit-remaining-tokens sec-websocket-key content-type \
             idempotency-key access-control-allow-credentials user_id x-request-id \
-            access-control-allow-headers www-authenticate surrogate-key"
+            access-control-allow-headers www-authenticate surrogate-key x-usertoken x-pagetoken x-monkey"
             .split(' ')
         {
             assert!(!header(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn words_that_are_joined_tell_by_their_end_if_their_values_do() {
+        for name in "usertoken x-newtoken x-rootpassword X-NEWAPIKEY devicetoken2".split(' ') {
+            assert_eq!(composed(name), Tells::Perhaps, "{name}");
+        }
+        for name in "pagetoken nexttoken maxtoken usertokens max_new_tokens token monkey".split(' ')
+        {
+            assert_eq!(composed(name), Tells::Nothing, "{name}");
         }
     }
 

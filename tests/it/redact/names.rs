@@ -23,6 +23,20 @@ fn fields_with_telling_names_are_replaced_in_place() {
 }
 
 #[test]
+fn a_new_token_is_a_secret_and_the_tokens_of_a_model_are_none() {
+    for name in ["newToken", "new_token", "new-token", "passcode"] {
+        check_json(
+            &format!(r#"{{"{name}":"$","n":1}}"#),
+            &format!(r#"{{"{name}":"[redacted:{name}]","n":1}}"#),
+        );
+    }
+    check_untouched(
+        r#"{"max_new_tokens":512,"max_tokens":4096,"tokens":7,"num_tokens":3,"new_token":" Hello","maxtoken":"9",
+        "usertoken":"none","forgotpassword":"Forgot your password?","x-newtokens":"a1b2c3d4e5f6a7b8c9d0"}"#,
+    );
+}
+
+#[test]
 fn strings_below_telling_names_are_replaced() {
     check_json(
         r#"{"secrets":{"API_KEY":"$","MODE":"x"}}"#,

@@ -34,6 +34,38 @@ fn headers_keep_what_is_readable() {
     assert_eq!(shown("referer"), "http://redacted@h/p?token=[redacted:token]");
 }
 
+/// What a client that sends these fields shows of them.
+fn shown(fields: &[(&str, &str)]) -> Vec<String> {
+    let mut request = request("/", fields, "");
+    Redactor::standard().request(&mut request);
+    request.headers.iter().map(|(_, it)| String::from_utf8_lossy(it).into_owned()).collect()
+}
+
+#[test]
+fn names_of_fields_tell_without_their_capitals() {
+    let key = "a1b2c3d4e5f6a7b8c9d0";
+    for name in "\
+        X-userToken X-newToken X-new-token X-deviceToken X-inviteToken X-oneTimeToken X-tokenValue X-token-1 \
+        X-newSecret X-secret1 X-rootPassword X-password1 X-password-2 X-newApiKey X-apikey1 X-passcode"
+        .split_whitespace()
+    {
+        let name = name.to_ascii_lowercase();
+        assert_eq!(shown(&[(&name, key)]), [format!("[redacted:{name}]")], "{name}");
+    }
+    for (name, value) in [
+        ("x-pagetoken", key),
+        ("x-continuationtoken", key),
+        ("x-maxtoken", "4096"),
+        ("x-usertoken", "none"),
+        ("x-ratelimit-tokens", "40960000000000000000"),
+        ("x-monkey", key),
+        ("sec-websocket-protocol", "graphql-transport-ws, v12.stomp, openai-beta.realtime-v1"),
+        ("sec-websocket-protocol", "base64.binary.k8s.io, v5.channel.k8s.io, aws-appsync-event-ws"),
+    ] {
+        assert_eq!(shown(&[(name, value)]), [value], "{name}");
+    }
+}
+
 #[test]
 fn set_cookie_keeps_its_attributes() {
     let mut headers = Headers::new();
