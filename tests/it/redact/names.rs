@@ -102,6 +102,26 @@ fn text_that_is_no_json_is_searched_for_names() {
     }
 }
 
+#[test]
+fn what_elements_of_a_page_hold_by_their_names_is_replaced() {
+    for (before, name) in [
+        ("<input type=\"password\" class=\"a\" value=\"$\">", "password"),
+        ("<input value=$ type=password>", "password"),
+        ("<input value=\"$\" name=\"csrf_token\" />", "csrf_token"),
+        ("<meta name=\"csrf-token\" content=\"$\">", "csrf-token"),
+    ] {
+        let placeholder = format!("[redacted:{name}]");
+        check_prose(&before.replace('$', &"q7w8".repeat(6)), &before.replace('$', &placeholder));
+    }
+    for text in [
+        "<meta name=\"viewport\" content=\"width=device-width\"><meta name=csrf-param content=a_token>",
+        "<input value=\"Reset\" name=\"go\"><input type=submit value=\"Password\">",
+        "<input value=\"Reset password\" name=\"password\"><input type=\"password\" value=\"\">",
+    ] {
+        check_prose(text, text);
+    }
+}
+
 /// The text by itself and within JSON.
 #[track_caller]
 fn check_prose(before: &str, after: &str) {
