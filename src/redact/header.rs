@@ -47,6 +47,9 @@ fn find(name: &str, bytes: &Bytes, notes: &mut Notes<'_>) -> Vec<Edit> {
         };
     }
     let own = &notes.redactor.own;
+    if is(PROTOCOLS) && notes.applies(Rule::Headers) && !own.is_header(name) {
+        return str::from_utf8(bytes).map(|text| protocols(text, notes)).unwrap_or_default();
+    }
     let telling = || {
         own.is_header(name)
             || own.is_no_secret(name)
@@ -99,6 +102,45 @@ fn note_basic(name: &str, text: &str, secret: &str, notes: &mut Notes<'_>) {
         let key = if password.is_empty() { user } else { password };
         notes.note(name, key);
     }
+}
+
+/// The only field that a page can send with a WebSocket: where a service wants a key, it stands among the
+/// names of protocols.
+const PROTOCOLS: &str = "sec-websocket-protocol";
+
+/// `token, KEY`, `chat, api-key.KEY`, `chat, KEY`: what a protocol with a telling name has behind it, and what
+/// looks generated, as no name of a protocol does.
+fn protocols(text: &str, notes: &mut Notes<'_>) -> Vec<Edit> {
+    let (mut edits, mut before) = (Vec::new(), "");
+    for item in text.split(',').map(str::trim) {
+        let found = key_among_protocols(before, item, notes);
+        // What is a key names none behind it.
+        before = if found.is_some() { "" } else { item };
+        if let Some((name, secret)) = found
+            && let Some(with) = notes.replacement(name, secret)
+        {
+            let start = secret.as_ptr().addr() - text.as_ptr().addr();
+            edits.push(Edit::new(start..start + secret.len(), with));
+        }
+    }
+    edits
+}
+
+/// The key in the name of a protocol, behind the protocol `before`, with what it is called.
+fn key_among_protocols<'t>(
+    before: &'t str,
+    item: &'t str,
+    notes: &Notes<'_>,
+) -> Option<(&'t str, &'t str)> {
+    let dots = item.match_indices('.').filter(|_| !value::is_placeholder(item));
+    let within = dots.map(|(at, _)| (&item[..at], &item[at + 1..]));
+    let mut named = within.chain([(before, item)]);
+    let tells = |(name, secret): &(&str, &str)| match notes.field(name) {
+        Tells::Secret | Tells::Secrets => true,
+        Tells::Perhaps => notes.may_be_secret(name, secret),
+        Tells::Nothing | Tells::Holder => false,
+    };
+    named.find(tells).or_else(|| value::may_be_credential(item).then_some((PROTOCOLS, item)))
 }
 
 fn whole(text: &str, length: usize, name: &str, notes: &mut Notes<'_>) -> Vec<Edit> {

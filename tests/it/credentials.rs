@@ -2,10 +2,13 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use retape::Mode;
 
 use crate::stage::Stage;
 use crate::support::client::{ask, get};
+use crate::support::socket::{Socket, Sockets};
 use crate::support::upstream::{Asked, Then, Upstream, json};
 
 const FIELDS: &str = "Content-Type: application/json\r\n";
@@ -435,4 +438,50 @@ async fn what_is_plain_in_the_recording_counts_as_it_is() {
     assert!(miss.contains("/key") && !miss.contains(&secret), "{miss}");
     let failed = session.finish().await.unwrap_err().to_string();
     assert!(!failed.contains(&secret), "{failed}");
+}
+
+/// What a client sends in `Sec-WebSocket-Protocol` with a key, as services want it. The server takes the first
+/// protocol.
+fn protocols(key: &str) -> [String; 5] {
+    let fields = format!(r#"{{"host":"api.example","x-api-key":"{key}"}}"#);
+    [
+        format!("token, {key}"),
+        format!("realtime, openai-insecure-api-key.{key}, beta.realtime-v1"),
+        format!("jwt, bearer, {key}"),
+        format!("events-ws, header-{}", URL_SAFE_NO_PAD.encode(fields)),
+        format!("{key}, chat"),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_among_the_protocols_of_a_websocket_is_a_secret_and_any_other_replays() {
+    let server = Sockets::answering(|text| vec![text.to_uppercase()]);
+    let key = |seed: u8| blake3::hash(&[seed]).to_hex()[..40].to_owned();
+    let talk = |url: &str, protocols: &str, at: usize| {
+        let fields = [("sec-websocket-protocol", protocols)];
+        let mut socket = Socket::open_with(&format!("{url}/{at}"), &fields);
+        let taken = socket.fields.iter().find(|(name, _)| name == "sec-websocket-protocol");
+        assert_eq!(taken.map(|(_, value)| &**value), protocols.split(", ").next());
+        assert_eq!(socket.ask("hello"), "HELLO");
+    };
+    let stage = Stage::new();
+    let session = stage.session(Mode::Record).upstream(server.url()).start().await.unwrap();
+    for (at, protocols) in protocols(&key(1)).iter().enumerate() {
+        talk(&session.url(), protocols, at);
+    }
+    session.finish().await.unwrap();
+
+    let file = stage.file("tape.json");
+    let encoded = protocols(&key(1))[3].rsplit('-').next().unwrap().to_owned();
+    assert!(!file.contains(&key(1)) && !file.contains(&encoded[..40]), "{file}");
+    // Where a name tells, the key may be any.
+    for (key, count) in [(&*key(2), 5), ("dummy", 3)] {
+        let session = stage.replay().await;
+        for (at, protocols) in protocols(key).iter().enumerate().take(count) {
+            talk(&session.url(), protocols, at);
+        }
+        let none = Socket::try_open(&format!("{}/0", session.url()), &[]);
+        assert_eq!(none.err(), Some(470));
+        drop(session.stop().await);
+    }
 }
