@@ -128,15 +128,21 @@ fn open_names(paths: &mut BTreeMap<&Endpoint, String>) {
         }
         for (endpoint, path) in &mut *paths {
             let Some((open, name)) = opened(path, place) else { continue };
-            if is_parameter(name, &names[&(&*endpoint.method, open.clone())]) {
+            let names = &names[&(&*endpoint.method, open.clone())];
+            if is_parameter(name, names, is_last(path, place)) {
                 *path = open;
             }
         }
     }
 }
 
+/// Whether nothing comes behind a place: there, a word with a number may be a name, too.
+fn is_last(path: &str, place: usize) -> bool {
+    target::split(path).1.split('/').count() == place + 1
+}
+
 /// Whether a name is a value of a parameter, by those that came in its place.
-fn is_parameter(name: &str, names: &BTreeSet<String>) -> bool {
+fn is_parameter(name: &str, names: &BTreeSet<String>, is_last: bool) -> bool {
     // One that says less by itself is as long as a code.
     let is_drawn = |name: &str| {
         let mut codes = names.iter().filter(|name| is_code(name));
@@ -147,7 +153,7 @@ fn is_parameter(name: &str, names: &BTreeSet<String>) -> bool {
         return true;
     }
     let is_sure = |name: &str| is_name(name) || is_number(name);
-    let is_other = |name: &str| is_sure(name) || is_numbered(name);
+    let is_other = |name: &str| is_sure(name) || (is_last && is_numbered(name));
     let least = if names.iter().any(|name| is_sure(name)) { NAMES } else { NUMBERED };
     is_other(name) && names.iter().filter(|name| is_other(name)).count() >= least
 }
@@ -162,8 +168,8 @@ fn opened(path: &str, place: usize) -> Option<(String, &str)> {
         }
         _ => (segment, ""),
     };
-    let is_last = path.split('/').count() == place + 1;
-    if !(is_name(name) || is_number(name) || may_be_code(name) || (is_last && is_numbered(name))) {
+    let may_be_numbered = || is_last(path, place) && is_numbered(name);
+    if !(is_name(name) || is_number(name) || may_be_code(name) || may_be_numbered()) {
         return None;
     }
     let before = place.checked_sub(1).and_then(|before| path.split('/').nth(before));
@@ -333,6 +339,9 @@ mod tests {
             "GET /codecs/base64 -> 200",
             "GET /v1alpha2/users -> 200",
             "GET /v1beta1/users -> 200",
+            "GET /v2/kind101/item -> 200",
+            "GET /v2/kind102/item -> 200",
+            "GET /v2/kind103/item -> 200",
         ];
         let mut sorted = words;
         sorted.sort_unstable();
