@@ -6,9 +6,6 @@ use retape::review::change::{Report, Verdict};
 
 use super::kind::{Class, Kind};
 
-/// One of each kind is so few.
-const FEW: usize = 100;
-
 /// What a change is called: the worst that is told of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Called {
@@ -60,10 +57,9 @@ impl Row {
 }
 
 impl Score {
-    /// Whether it is as it should be. Of few changes one that is unproven more or less is two percent.
+    /// Whether it is as it should be.
     pub fn holds(&self) -> bool {
-        let most_unproven = if self.made(|_| true) < FEW { 15.0 } else { 10.0 };
-        self.hidden().is_empty() && self.alarm_rate() < 2.0 && self.unproven_rate() < most_unproven
+        self.hidden().is_empty() && self.alarm_rate() < 2.0 && self.unproven_rate() < 10.0
     }
 
     fn hidden(&self) -> Vec<&str> {

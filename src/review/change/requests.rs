@@ -3,6 +3,7 @@
 use super::draft::{Draft, Position, Shown, at, cut};
 use super::report::{CassettePair, Exchange, InteractionPair, Part, Verdict};
 use super::rule::Rule;
+use super::shapes;
 use crate::cassette::End;
 use crate::contract::Answer;
 use crate::contract::shape::{Gain, Gained, Schema, Shape};
@@ -14,7 +15,12 @@ pub(super) fn changes(old: &[Answer], new: &[Answer]) -> Vec<Draft> {
         (Some(_), None) if !new.is_empty() => return vec![no_json()],
         _ => return Vec::new(),
     };
-    let (lost, gained) = (is.gains(&was), was.gains(&is));
+    let (mut lost, gained) = (is.gains(&was), was.gains(&is));
+    // Either side may have told requests apart that the other did not: what was sent decides.
+    let sent: Vec<_> = asked(old).map(|json| (json, is.accepts(json))).collect();
+    lost.retain(|gain| {
+        sent.iter().any(|(json, broken)| broken.iter().any(|it| shapes::shows(gain, it, json)))
+    });
     // What all said and none says, or says as something else, is not known to be taken any more.
     let is_other = |gain: &Gain| {
         let of = |what: &Gained| match what {
@@ -52,11 +58,16 @@ fn no_json() -> Draft {
 /// What JSON requests look like; nothing if there are none.
 fn learned(answers: &[Answer]) -> Option<Schema> {
     let mut shape = Shape::default();
-    for (number, asked) in answers.iter().filter_map(|it| it.asked.as_deref()).enumerate() {
+    for (number, asked) in asked(answers).enumerate() {
         // All of them were parsed before.
         let _ = shape.learn(asked, u32::try_from(number).unwrap_or(u32::MAX));
     }
     (shape.count() > 0).then(|| shape.finish())
+}
+
+/// The requests that are JSON.
+fn asked(answers: &[Answer]) -> impl Iterator<Item = &str> {
+    answers.iter().filter_map(|answer| answer.asked.as_deref())
 }
 
 /// Something that requests said, or need not have said, and that is otherwise now.

@@ -438,7 +438,7 @@ fn judged(rule: Rule, part: Part, what: String) -> Draft {
 }
 
 /// Whether a recorded value that breaks the old shape shows just this.
-fn shows(gain: &Gain, violation: &Violation, json: &str) -> bool {
+pub(super) fn shows(gain: &Gain, violation: &Violation, json: &str) -> bool {
     if gain.place != violation.place {
         return false;
     }
