@@ -55,7 +55,7 @@ impl<'a> Samples<'a> {
         let mut asked: HashMap<_, Asked, _> = HashMap::default();
         for (_, answer) in answers() {
             let asked = asked.entry(answer.witness).or_default();
-            if let Some(json) = answer.asked.as_deref().map(Text::known) {
+            if let Some(json) = answer.said_by_client().map(Text::known) {
                 asked.hear(json, DEEPEST);
             }
         }

@@ -14,11 +14,14 @@ use super::samples::Samples;
 use super::situation::{Feature, Situation};
 use super::{Contract, Endpoint, Origin};
 use crate::cassette::exchanges::MESSAGE;
-use crate::cassette::{Cassette, End, Evidence, Id, Interaction, Name, Reach, Request, Response};
+use crate::cassette::{
+    Cassette, End, Evidence, Id, Interaction, Media, Name, Reach, Request, Response,
+};
 use crate::contract::invariant::{self, Invariant, Learner};
 use crate::contract::order::{Extent, Witness, Word};
 use crate::identity::{Entry, Issuer, Ledger};
 use crate::message::{Framing, Message, Protocols, Tag, TagSource};
+use crate::text::form;
 use crate::text::json::Text;
 
 /// More messages of an endpoint do not tell more about their types.
@@ -53,6 +56,8 @@ pub(crate) struct Answer {
     extent: Extent,
     /// What was asked, as JSON, if it is JSON.
     pub(crate) asked: Option<String>,
+    /// The query of a request without a body, or its form, as JSON.
+    fields: Option<String>,
     /// What is known before it comes, if it is an answer in messages.
     pub(crate) situation: Situation,
     /// The messages of a stream that are JSON.
@@ -381,6 +386,16 @@ fn recording(name: &Name, request: &Request) -> [u8; 32] {
     *hash.finalize().as_bytes()
 }
 
+/// The fields of a form, or of the query of a request without a body, as JSON.
+fn fields(request: &Request) -> Option<String> {
+    let body = request.readable();
+    if body.is_empty() {
+        return request.query().map(form::json);
+    }
+    let is_form = Media::of_headers(&request.headers) == Media::Form;
+    std::str::from_utf8(&body).ok().filter(|_| is_form).map(form::json)
+}
+
 /// How much of an answer came.
 fn extent(response: &Response) -> Extent {
     if response.end == End::Complete { Extent::Whole } else { Extent::Begun }
@@ -432,6 +447,7 @@ impl Answer {
         }
         let situation = situation.unwrap_or_default();
         let history = None;
+        let fields = fields(&interaction.request);
         Self {
             place,
             witness,
@@ -445,6 +461,7 @@ impl Answer {
             headers,
             body,
             asked,
+            fields,
         }
     }
 
@@ -456,6 +473,11 @@ impl Answer {
     /// Whether it says something that may be tied together.
     fn has_trace(&self) -> bool {
         !self.events.is_empty() || !self.parts.is_empty()
+    }
+
+    /// What the client says, as JSON: in the body, or else in the query.
+    pub(super) fn said_by_client(&self) -> Option<&str> {
+        self.asked.as_deref().or(self.fields.as_deref())
     }
 
     /// What came before it, if that is known.
@@ -478,7 +500,7 @@ impl Answer {
             events.extend(body.map(|body| invariant::Event { tag: "", json: &body.json }));
         }
         let earlier = before.as_ref().map(|before| before as &dyn invariant::Earlier);
-        let (request, extent) = (self.asked.as_deref(), self.extent);
+        let (request, extent) = (self.said_by_client(), self.extent);
         use_it(&invariant::Trace { request, events: &events, earlier, extent })
     }
 }

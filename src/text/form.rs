@@ -2,6 +2,10 @@
 
 use std::ops::Range;
 
+use serde_json::Value;
+
+use super::percent::form_decoded;
+
 /// A field. Offsets count from the beginning of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Field {
@@ -27,6 +31,22 @@ pub(crate) fn fields<'t>(
     })
 }
 
+/// The fields of a query as a JSON object: texts, or lists of texts where a name comes again.
+pub(crate) fn json(query: &str) -> String {
+    let mut object = serde_json::Map::new();
+    for Field { name, value } in fields(query, 0..query.len(), &['&']) {
+        let name = form_decoded(&query[name]).into_owned();
+        let value =
+            Value::from(value.map_or_else(String::new, |it| form_decoded(&query[it]).into()));
+        match object.get_mut(&name) {
+            None => _ = object.insert(name, value),
+            Some(Value::Array(values)) => values.push(value),
+            Some(first) => *first = Value::from(vec![first.take(), value]),
+        }
+    }
+    Value::from(object).to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,5 +61,14 @@ mod tests {
 
         let expected = [("b%20c", Some("1")), ("d", None), ("", Some("e")), ("f", Some("g=h"))];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_query_is_an_object_of_texts() {
+        let read = json("q=a+b%21&page=2&tag=x&tag=y&tag&z");
+
+        let expected = r#"{"page":"2","q":"a b!","tag":["x","y",""],"z":""}"#;
+        let read: Value = serde_json::from_str(&read).unwrap();
+        assert_eq!(read, serde_json::from_str::<Value>(expected).unwrap());
     }
 }

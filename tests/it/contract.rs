@@ -836,3 +836,41 @@ fn ten_recordings_show_each_word_of_an_enum_and_an_echo_shows_none() {
     assert!(taught(20, false).contains(r#"level: "high" | "low""#), "{}", taught(20, false));
     assert!(taught(20, true).contains("level: string"), "{}", taught(20, true));
 }
+
+#[test]
+fn what_a_query_or_a_form_says_is_an_echo_where_it_comes_back() {
+    let found = |number: usize, word: &str, by_form: bool| {
+        let mut found = interaction("", number, &[]);
+        let says = format!("q={word}+bird&page={number}");
+        let Outcome::Response(response) = &mut found.outcome else { panic!("it was answered") };
+        response.headers = Headers::default();
+        response.headers.append("content-type", "application/json");
+        let said = format!(r#"{{"query":"{word} bird","page":{number},"hits":[]}}"#);
+        response.body = Body::Whole(said.into());
+        found.request.path = "/find".to_owned();
+        if by_form {
+            found.request.headers.append("content-type", "application/x-www-form-urlencoded");
+            found.request.body = says.into();
+        } else {
+            found.request.path = format!("/find?{says}");
+            found.request.body = Bytes::new();
+        }
+        found
+    };
+
+    for by_form in [true, false] {
+        let words = ["kite", "heron", "moss", "rain", "elm"].into_iter().zip(1..);
+        let contract = taught_by(words.map(|(word, it)| found(it, word, by_form)).collect());
+
+        let text = contract.to_string();
+        assert!(text.contains("page equals request.page\n"), "{text}");
+        assert!(text.contains("query equals request.q\n"), "{text}");
+
+        let mut other = found(9, "gull", by_form);
+        assert_eq!(contract.broken_by(&Protocols::default(), &other, None), []);
+        let Outcome::Response(response) = &mut other.outcome else { panic!("it was answered") };
+        response.body = Body::Whole(r#"{"query":"a gull","page":9,"hits":[]}"#.into());
+        let broken = contract.broken_by(&Protocols::default(), &other, None);
+        assert_eq!(broken.iter().map(|it| it.part).collect::<Vec<_>>(), ["invariants"]);
+    }
+}

@@ -6,6 +6,7 @@ use std::fmt;
 use super::alone::{Alone, Before};
 use super::claim::{Field, Invariant, Path, Referred};
 use super::earlier::{Earlier, REQUEST};
+use super::echo::{Said, said, said_by_client};
 use super::learn::{Names, Sight, Sights};
 use super::tie::Tie;
 use super::trace::{Trace, Value, pointer};
@@ -50,7 +51,7 @@ impl fmt::Display for Violation {
         let Self { invariant, at, other } = self;
         write!(f, "{invariant}: ")?;
         match (invariant, other) {
-            (Invariant::Echoes(..), _) => write!(f, "{at} is not in the request"),
+            (Invariant::Echoes(..), _) => write!(f, "{at} is not what the request says"),
             (Invariant::Refers(_, _, Referred::Each), None) => {
                 write!(f, "{at} refers to nothing before, or nothing refers to it")
             }
@@ -157,12 +158,14 @@ impl Check<'_> {
         broken
     }
 
-    /// What the request does not say.
+    /// What the request says otherwise.
     fn not_echoed(&self, field: &Field, path: &Path) -> Vec<At<'_>> {
         let path = self.names.find(path.as_str());
         let asked = self.request.iter().filter(|sight| Some(sight.path) == path);
-        let asked: Vec<&Value<'_>> = asked.map(|sight| &sight.value).collect();
-        self.keys(field).filter(|at| !asked.contains(&at.value)).collect()
+        let asked: Vec<Said> = asked.flat_map(|sight| said_by_client(&sight.value)).collect();
+        let is_other = |at: &At<'_>| said(at.value).is_some_and(|said| !asked.contains(&said));
+        let said_there = self.all(field).into_iter().filter(|_| !asked.is_empty());
+        said_there.filter(is_other).collect()
     }
 
     /// What was not said before, in this answer or in earlier ones.

@@ -112,7 +112,6 @@ impl Counted<'_> {
     fn holding(&self) -> Vec<Invariant> {
         let mut found: Vec<Invariant> =
             self.fields.iter().filter_map(|(field, facts)| self.alone(field, facts)).collect();
-        found.extend(self.fields.iter().filter_map(|(field, facts)| self.echo(field, facts)));
         found.extend(self.fields.iter().filter_map(|(field, facts)| self.reference(field, facts)));
         let told = |field: &Field| {
             self.of_all(field).is_some_and(|all| all.of(Alone::Constant).hold())
@@ -133,29 +132,6 @@ impl Counted<'_> {
             Some(all) => field.tag.is_some() && all.claim().is_some_and(|all| all <= claim),
         };
         (!follows).then(|| Invariant::Alone(claim, field.clone()))
-    }
-
-    fn echo(&self, field: &Field, facts: &Facts) -> Option<Invariant> {
-        if facts.keys < CHANCES || (field.tag.is_none() && self.of_all(field).is_none()) {
-            return None;
-        }
-        let places = |field: &Field| {
-            let from = (field.clone(), Path::default());
-            self.echoes.range(from..).take_while({
-                let field = field.clone();
-                move |((other, _), _)| *other == field
-            })
-        };
-        let path = places(field)
-            .filter(|(_, held)| **held == facts.keys)
-            .map(|((_, path), _)| path)
-            .min_by_key(|path| (path.last() != field.path.last(), path.as_str().len(), *path))?;
-        let all = Field { tag: None, path: field.path.clone() };
-        let follows = field.tag.is_some()
-            && self.of_all(field).is_some_and(|facts| {
-                places(&all).any(|((_, other), held)| other == path && *held == facts.keys)
-            });
-        (!follows).then(|| Invariant::Echoes(field.clone(), path.clone()))
     }
 
     fn reference(&self, field: &Field, facts: &Facts) -> Option<Invariant> {

@@ -16,6 +16,7 @@ use foldhash::fast::{FixedState, RandomState};
 use super::alone::Before;
 use super::claim::{Field, Invariant, Path};
 use super::earlier::{Counted as CountedReferring, Referring};
+use super::echo::{Echoes, said};
 use super::holding::{Facts, Reference};
 use super::number::Numbers;
 use super::text::Texts;
@@ -30,8 +31,7 @@ pub(super) const PAIRS: usize = 1 << 12;
 pub struct Learner {
     names: Names,
     facts: Map<u32, Facts>,
-    /// How often a field said what the request says in a path.
-    echoes: Map<(u32, u32), u64>,
+    echoes: Echoes,
     references: Map<(u32, u32), Reference>,
     referring: Referring,
     numbers: Numbers,
@@ -43,8 +43,6 @@ pub struct Learner {
 #[derive(Debug)]
 pub(super) struct Counted<'l> {
     pub(super) fields: BTreeMap<Field, &'l Facts>,
-    /// How often a field said what the request says there.
-    pub(super) echoes: BTreeMap<(Field, Path), u64>,
     pub(super) references: BTreeMap<(Field, Field), Reference>,
     pub(super) referring: CountedReferring,
 }
@@ -85,27 +83,23 @@ impl Learner {
         self.learn_from(self.traces, trace);
     }
 
-    /// Learns from a message that is alone: only how its numbers go together.
+    /// Learns from a message that is alone: only how its numbers go together, and what it echoes.
     pub(crate) fn learn_alone(&mut self, recording: u32, trace: &Trace<'_>) {
-        let names = &mut self.names;
-        let events: Vec<Sights<'_>> =
-            trace.events.iter().map(|event| names.sights_of(event)).collect();
-        self.numbers.learn(names, recording, &events);
+        let (request, events) = self.sights(trace);
+        self.numbers.learn(&self.names, recording, &events);
+        self.learn_echoes(recording, &request, &events);
     }
 
     /// Learns from a trace of a recording.
     pub(crate) fn learn_from(&mut self, recording: u32, trace: &Trace<'_>) {
         self.traces += 1;
-        let names = &mut self.names;
-        let request = trace.request.map(|json| names.sights(json)).unwrap_or_default();
-        let events: Vec<Sights<'_>> =
-            trace.events.iter().map(|event| names.sights_of(event)).collect();
+        let (request, events) = self.sights(trace);
         if let Some(earlier) = trace.earlier {
             self.referring.learn(&mut self.names, earlier, &request, &events);
         }
         self.numbers.learn(&self.names, recording, &events);
         self.texts.learn(&mut self.names, recording, &events);
-        let asked = asked(&request);
+        self.learn_echoes(recording, &request, &events);
         let mut current = Current::default();
         for (tag, sights) in &events {
             current.identity = identity(*tag, sights);
@@ -116,7 +110,7 @@ impl Learner {
                         if tag.is_some() {
                             self.refer(field, key, &mut current);
                         }
-                        self.key(field, key, &asked);
+                        self.key(field, key);
                     }
                     self.say(field, &sight.value, &mut current);
                 }
@@ -129,23 +123,42 @@ impl Learner {
         self.end(current);
     }
 
+    /// The values of the request, and those of the messages.
+    fn sights<'t>(&mut self, trace: &Trace<'t>) -> (Vec<Sight<'t>>, Vec<Sights<'t>>) {
+        let names = &mut self.names;
+        let request = trace.request.map(|json| names.sights(json)).unwrap_or_default();
+        (request, trace.events.iter().map(|event| names.sights_of(event)).collect())
+    }
+
+    /// Learns what messages say of what was asked, of each type and of all together.
+    fn learn_echoes(&mut self, recording: u32, request: &[Sight<'_>], events: &[Sights<'_>]) {
+        let Some(asked) = self.echoes.ask(recording, request) else { return };
+        for (tag, sights) in events {
+            let tags = [None, Some(*tag).filter(|tag| !self.names.spelled(*tag).is_empty())];
+            let tags = if tags[1].is_some() { &tags[..] } else { &tags[..1] };
+            for Sight { path, value } in sights {
+                let Some(said) = said(value) else { continue };
+                for tag in tags {
+                    self.echoes.see(self.names.field(*tag, *path), value, said, &asked);
+                }
+            }
+        }
+    }
+
     /// What goes together by what is said.
     pub(super) fn tied(&self) -> impl Iterator<Item = Invariant> {
-        self.numbers.holding(&self.names).into_iter().chain(self.texts.holding(&self.names))
+        let numbers = self.numbers.holding(&self.names).into_iter();
+        let texts = self.texts.holding(&self.names);
+        numbers.chain(texts).chain(self.echoes.holding(&self.names))
     }
 
     /// What was counted, in the order of the fields.
     pub(super) fn counted(&self) -> Counted<'_> {
         let name = |field: u32| self.names.get(field).clone();
-        let path = |word: u32| Path::written(self.names.spelled(word));
         let fields = self.facts.iter().map(|(field, facts)| (name(*field), facts));
-        let echoes = self.echoes.iter();
         let references = self.references.iter();
         Counted {
             fields: fields.collect(),
-            echoes: echoes
-                .map(|((field, asked), count)| ((name(*field), path(*asked)), *count))
-                .collect(),
             references: references
                 .map(|((field, to), reference)| ((name(*field), name(*to)), *reference))
                 .collect(),
@@ -160,10 +173,7 @@ impl Learner {
         }
     }
 
-    fn key(&mut self, field: u32, key: &str, asked: &Map<&str, Vec<u32>>) {
-        for path in asked.get(key).into_iter().flatten() {
-            *self.echoes.entry((field, *path)).or_default() += 1;
-        }
+    fn key(&mut self, field: u32, key: &str) {
         let facts = self.facts.entry(field).or_default();
         facts.keys += 1;
         facts.single.see(key);
@@ -199,9 +209,6 @@ impl Learner {
     /// Forgets pairs that have failed where there are many.
     fn forget(&mut self) {
         let keys = |field: &u32| self.facts.get(field).map_or(0, |facts| facts.keys);
-        if self.echoes.len() > PAIRS {
-            self.echoes.retain(|(field, _), held| *held >= keys(field));
-        }
         if self.references.len() > PAIRS {
             self.references.retain(|(field, _), reference| reference.found >= keys(field));
         }
@@ -226,13 +233,6 @@ pub(super) fn identity(tag: u32, sights: &[Sight<'_>]) -> u64 {
     tag.hash(&mut hasher);
     keys(sights).for_each(|(sight, key)| (sight.path, key).hash(&mut hasher));
     hasher.finish()
-}
-
-/// What the request says that identifies something, and in which paths.
-fn asked<'s>(request: &'s [Sight<'_>]) -> Map<&'s str, Vec<u32>> {
-    let mut asked: Map<&str, Vec<u32>> = Map::default();
-    keys(request).for_each(|(sight, key)| note(asked.entry(key).or_default(), sight.path));
-    asked
 }
 
 /// What is looked up for each value of each message.

@@ -30,6 +30,7 @@ mod alone;
 mod check;
 mod claim;
 mod earlier;
+mod echo;
 mod holding;
 mod learn;
 mod number;

@@ -15,7 +15,7 @@ use super::tie::{Tie, is_equal};
 use super::trace::Value;
 
 /// A claim has at most this probability by chance.
-const CHANCE: f64 = 0.01;
+pub(super) const CHANCE: f64 = 0.01;
 
 /// So many recordings show a bound as reached and as not reached, each summand, and several to count.
 const BOTH: usize = 2;
@@ -117,11 +117,17 @@ impl Claim {
         let others = |at: usize| rows.iter().enumerate().filter(move |(other, _)| *other != at);
         let crossed = (0..rows.len()).flat_map(|at| others(at).map(move |(_, other)| (at, other)));
         let held = crossed.filter(|(at, other)| self.holds(rows[*at], other)).count();
-        let all = rows.len() * (rows.len() - 1);
-        let chance = (held + 1) as f64 / (all + 1) as f64;
-        let recordings = i32::try_from(rows.len()).unwrap_or(i32::MAX);
-        chance.powi(recordings) * (claims as f64) < CHANCE
+        is_no_chance(held, rows.len(), claims)
     }
+}
+
+/// Whether chance does not show one of so many claims: it holds in so many recordings, and between two
+/// different ones, in either direction, `crossed` times.
+pub(super) fn is_no_chance(crossed: usize, recordings: usize, claims: usize) -> bool {
+    let all = recordings * recordings.saturating_sub(1);
+    let chance = (crossed + 1) as f64 / (all + 1) as f64;
+    let recordings = i32::try_from(recordings).unwrap_or(i32::MAX);
+    chance.powi(recordings) * (claims as f64) < CHANCE
 }
 
 impl Kind {

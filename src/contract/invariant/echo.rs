@@ -1,0 +1,197 @@
+//! What an answer says because its request says it.
+//!
+//! # Rationale
+//!
+//! A server may say what it was asked without looking at it: most models are called the same each time. So
+//! what each recording says is also held against what the others asked, as with numbers: only what goes along
+//! with the request is an echo. Then it is the same whether it is an identifier, a text, or a number.
+//!
+//! A request may leave a field out, and the server says what it likes there. So what counts is only what came
+//! where the request says something.
+
+use std::collections::BTreeSet;
+use std::hash::BuildHasher as _;
+
+use foldhash::fast::FixedState;
+
+use super::claim::{Field, Invariant, Path};
+use super::holding::CHANCES;
+use super::learn::{Map, Names, Sight, note};
+use super::number::{CHANCE, is_no_chance};
+use super::trace::Value;
+
+/// Of so many recordings it is kept what they say.
+const RECORDINGS: usize = 64;
+
+/// A request that says something in more places is a document.
+const MOST: usize = 512;
+
+/// What identifies something is one of at least so many.
+const KEY: f64 = 1e-3;
+
+/// What is said, by its hash.
+pub(super) type Said = u64;
+
+/// How often fields said what requests say, by the numbers of fields and of paths.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Echoes {
+    fields: Map<u32, Echoing>,
+    /// All the places in which a request says something, each set of them once, with its number.
+    ways: Map<Vec<u32>, usize>,
+    /// What the requests of the first recordings say, by path.
+    asked: Map<u32, Map<u32, Vec<Said>>>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Echoing {
+    /// How often it came, by the way of the request.
+    came: Vec<(usize, u64)>,
+    held: Vec<Held>,
+}
+
+/// How often a field said what stands in one path of the request.
+#[derive(Debug, Clone)]
+struct Held {
+    path: u32,
+    times: u64,
+    /// What it said last, by recording.
+    last: Vec<(u32, Said)>,
+    /// Whether all of that identifies something.
+    are_keys: bool,
+}
+
+/// What one request says.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    recording: u32,
+    way: usize,
+    /// Where it says something.
+    places: Map<Said, Vec<u32>>,
+}
+
+/// What a value says, so that `5` in a query is 5.
+pub(super) fn said(value: &Value<'_>) -> Option<Said> {
+    let hasher = FixedState::default();
+    match value {
+        Value::Number(number) => Some(hasher.hash_one(number.to_bits())),
+        Value::Key(_) | Value::Text(_) => value.said().map(|text| hasher.hash_one(&*text)),
+        Value::Length(_) => None,
+    }
+}
+
+/// The same of a value of a request, in which a number may be a text.
+pub(super) fn said_by_client(value: &Value<'_>) -> impl Iterator<Item = Said> {
+    let number = value.said().and_then(|text| text.parse().ok()).map(Value::Number);
+    said(value).into_iter().chain(number.as_ref().and_then(said))
+}
+
+impl Held {
+    fn of(path: u32) -> Self {
+        Self { path, times: 0, last: Vec::new(), are_keys: true }
+    }
+}
+
+impl Echoes {
+    /// What a request says; nothing if it has too much to say.
+    pub(super) fn ask(&mut self, recording: u32, request: &[Sight<'_>]) -> Option<Asked> {
+        let mut way = Vec::new();
+        let mut places: Map<Said, Vec<u32>> = Map::default();
+        let mut said: Map<u32, Vec<Said>> = Map::default();
+        for sight in request {
+            for value in said_by_client(&sight.value) {
+                way.push(sight.path);
+                note(places.entry(value).or_default(), sight.path);
+                said.entry(sight.path).or_default().push(value);
+            }
+        }
+        way.sort_unstable();
+        way.dedup();
+        if way.is_empty() || way.len() > MOST {
+            return None;
+        }
+        if self.asked.len() < RECORDINGS || self.asked.contains_key(&recording) {
+            self.asked.insert(recording, said);
+        }
+        let next = self.ways.len();
+        let way = *self.ways.entry(way).or_insert(next);
+        Some(Asked { recording, way, places })
+    }
+
+    /// A field says something in the answer to a request.
+    pub(super) fn see(&mut self, field: u32, value: &Value<'_>, said: Said, asked: &Asked) {
+        let echoing = self.fields.entry(field).or_default();
+        match echoing.came.last_mut() {
+            Some((way, times)) if *way == asked.way => *times += 1,
+            _ => echoing.came.push((asked.way, 1)),
+        }
+        for path in asked.places.get(&said).into_iter().flatten() {
+            let known = echoing.held.iter().position(|held| held.path == *path);
+            let known = known.unwrap_or_else(|| {
+                echoing.held.push(Held::of(*path));
+                echoing.held.len() - 1
+            });
+            let held = &mut echoing.held[known];
+            held.times += 1;
+            held.are_keys &= value.key().is_some();
+            match held.last.iter_mut().find(|(recording, _)| *recording == asked.recording) {
+                Some((_, last)) => *last = said,
+                None if self.asked.contains_key(&asked.recording) => {
+                    held.last.push((asked.recording, said));
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// What always held and is no chance: of each field the path that says most.
+    pub(super) fn holding(&self, names: &Names) -> Vec<Invariant> {
+        let mut ways: Vec<&[u32]> = vec![&[]; self.ways.len()];
+        self.ways.iter().for_each(|(way, number)| ways[*number] = way);
+        let claims = self.fields.len() * ways.iter().map(|way| way.len()).max().unwrap_or_default();
+        let mut typed: Map<&Path, usize> = Map::default();
+        let fields = || self.fields.keys().map(|number| names.get(*number));
+        for field in fields().filter(|field| field.tag.is_some()) {
+            *typed.entry(&field.path).or_default() += 1;
+        }
+        // Where one type has a field, its field says more than that of all.
+        let is_telling = |field: &Field| field.tag.is_some() || typed.get(&field.path) != Some(&1);
+        let mut found: BTreeSet<(&Field, Path)> = BTreeSet::new();
+        for (number, echoing) in &self.fields {
+            let field = names.get(*number);
+            let is_held = |held: &&Held| self.holds(echoing, held, &ways, claims);
+            let holding = echoing.held.iter().filter(|_| is_telling(field)).filter(is_held);
+            let paths = holding.map(|held| Path::written(names.spelled(held.path)));
+            let best = paths.min_by_key(|path| {
+                (path.last() != field.path.last(), path.as_str().len(), path.clone())
+            });
+            found.extend(best.map(|path| (field, path)));
+        }
+        let follows = |field: &Field, path: &Path| {
+            let all = Field { tag: None, path: field.path.clone() };
+            field.tag.is_some() && found.contains(&(&all, path.clone()))
+        };
+        let telling = found.iter().filter(|(field, path)| !follows(field, path));
+        telling.map(|(field, path)| Invariant::Echoes((*field).clone(), path.clone())).collect()
+    }
+
+    /// Whether it held each time that the request said something there, and other recordings do not say it too.
+    fn holds(&self, echoing: &Echoing, held: &Held, ways: &[&[u32]], claims: usize) -> bool {
+        let is_asked = |way: usize| ways[way].binary_search(&held.path).is_ok();
+        let asked = echoing.came.iter().filter(|(way, _)| is_asked(*way));
+        if held.times < CHANCES || asked.map(|(_, times)| times).sum::<u64>() != held.times {
+            return false;
+        }
+        let says = |of: u32, said: Said| {
+            self.asked[&of].get(&held.path).is_some_and(|values| values.contains(&said))
+        };
+        let others = |of: u32| held.last.iter().filter(move |(other, _)| *other != of);
+        let crossed = held.last.iter().flat_map(|(of, said)| others(*of).map(|it| (it.0, *said)));
+        let both = crossed.filter(|(of, said)| says(*of, *said)).count();
+        let recordings = held.last.len();
+        if both == 0 && held.are_keys {
+            let exponent = i32::try_from(recordings).unwrap_or(i32::MAX);
+            return KEY.powi(exponent) * (claims as f64) < CHANCE;
+        }
+        is_no_chance(both, recordings, claims)
+    }
+}
