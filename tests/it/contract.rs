@@ -839,38 +839,85 @@ fn ten_recordings_show_each_word_of_an_enum_and_an_echo_shows_none() {
 
 #[test]
 fn what_a_query_or_a_form_says_is_an_echo_where_it_comes_back() {
-    let found = |number: usize, word: &str, by_form: bool| {
-        let mut found = interaction("", number, &[]);
-        let says = format!("q={word}+bird&page={number}");
-        let Outcome::Response(response) = &mut found.outcome else { panic!("it was answered") };
-        response.headers = Headers::default();
-        response.headers.append("content-type", "application/json");
-        let said = format!(r#"{{"query":"{word} bird","page":{number},"hits":[]}}"#);
-        response.body = Body::Whole(said.into());
-        found.request.path = "/find".to_owned();
+    let asked = |number: usize, word: &str, by_form: bool| {
+        let asks = format!("q={word}+bird&page={number}");
+        let says = format!(r#"{{"query":"{word} bird","page":{number},"hits":[]}}"#);
+        let mut asked = found(&format!("/find?{asks}"), &says);
         if by_form {
-            found.request.headers.append("content-type", "application/x-www-form-urlencoded");
-            found.request.body = says.into();
-        } else {
-            found.request.path = format!("/find?{says}");
-            found.request.body = Bytes::new();
+            asked.request.headers.append("content-type", "application/x-www-form-urlencoded");
+            (asked.request.path, asked.request.body) = ("/find".to_owned(), asks.into());
         }
-        found
+        asked
     };
 
     for by_form in [true, false] {
         let words = ["kite", "heron", "moss", "rain", "elm"].into_iter().zip(1..);
-        let contract = taught_by(words.map(|(word, it)| found(it, word, by_form)).collect());
+        let contract = taught_by(words.map(|(word, it)| asked(it, word, by_form)).collect());
 
         let text = contract.to_string();
         assert!(text.contains("page equals request.page\n"), "{text}");
         assert!(text.contains("query equals request.q\n"), "{text}");
 
-        let mut other = found(9, "gull", by_form);
+        let mut other = asked(9, "gull", by_form);
         assert_eq!(contract.broken_by(&Protocols::default(), &other, None), []);
         let Outcome::Response(response) = &mut other.outcome else { panic!("it was answered") };
         response.body = Body::Whole(r#"{"query":"a gull","page":9,"hits":[]}"#.into());
         let broken = contract.broken_by(&Protocols::default(), &other, None);
         assert_eq!(broken.iter().map(|it| it.part).collect::<Vec<_>>(), ["invariants"]);
     }
+}
+
+/// An answer in JSON to a question by GET.
+fn found(path: &str, says: &str) -> Interaction {
+    let mut found = interaction("", 0, &[]);
+    let Outcome::Response(response) = &mut found.outcome else { panic!("it was answered") };
+    response.headers = Headers::default();
+    response.headers.append("content-type", "application/json");
+    response.body = Body::Whole(says.to_owned().into());
+    (found.request.method, found.request.path) = ("GET".to_owned(), path.to_owned());
+    found.request.body = Bytes::new();
+    found
+}
+
+#[test]
+fn what_comes_just_where_it_is_asked_for_has_to_come_there() {
+    let page = |number: usize, expand: &str, more: bool, owner: &str| {
+        let next = if more { r#","next":"page""# } else { "" };
+        let owner = if owner.is_empty() { String::new() } else { format!(r#","owner":"{owner}""#) };
+        let says = format!(r#"{{"items":[{{"n":1{owner}}}],"more":{more}{next}}}"#);
+        found(&format!("/items?page={number}{expand}"), &says)
+    };
+    let pages = (0..24).map(|number| {
+        let expand = ["", "&expand=owner,tags"][number % 2];
+        page(number, expand, number % 3 == 0, ["", "you"][number % 2])
+    });
+    let contract = taught_by(pages.collect());
+
+    let text = contract.to_string();
+    assert!(text.contains("_.items[].owner comes with request.expand=\"owner\"\n"), "{text}");
+    assert!(text.contains("next comes with more=true\n"), "{text}");
+    let broken = |page: Interaction| contract.broken_by(&Protocols::default(), &page, None).len();
+    assert_eq!(broken(page(90, "&expand=owner", true, "you")), 0);
+    assert_eq!(broken(page(91, "", false, "")), 0);
+    // More than was asked for breaks nobody.
+    assert_eq!(broken(page(92, "", false, "you")), 0);
+    assert_eq!(broken(page(93, "&expand=tags,owner", false, "")), 1);
+    assert_eq!(broken(found("/items?page=94", r#"{"items":[],"more":true}"#)), 1);
+    // Of an item that is not there nothing is missing.
+    assert_eq!(broken(found("/items?page=95&expand=owner", r#"{"items":[],"more":false}"#)), 0);
+}
+
+#[test]
+fn what_comes_now_and_then_comes_with_nothing() {
+    let contract = taught_by(
+        (0..24)
+            .map(|number| {
+                let phone = if number % 5 < 2 { r#","phone":"1""# } else { "" };
+                let says = format!(r#"{{"name":"it","paid":{}{phone}}}"#, number % 2 == 0);
+                found(&format!("/it?sort={}&n={number}", ["new", "old"][number % 2]), &says)
+            })
+            .collect(),
+    );
+
+    assert!(!contract.to_string().contains("comes with"), "{contract}");
 }

@@ -270,7 +270,8 @@ fn text_is_read_as_it_is_written() {
   response.done."x.y" refers to _.a.b, each by the end
   request.a.call_id refers to earlier call.id ; a.call refers to earlier b.call or "or or".call
   usage.total sums usage.in and usage."out=" ; a.used at most a.limit;end.n counts "a.b"
-  count counts _.data[]; a.text joins "a.delta".text; a.text extends a.text"#;
+  count counts _.data[]; a.text joins "a.delta".text; a.text extends a.text
+  owner comes with request.expand="own er" ; _."a.b".next comes with more=true;it comes with request.all"#;
 
     let read = Invariant::parse(text).unwrap();
 
@@ -291,6 +292,9 @@ fn text_is_read_as_it_is_written() {
             "count counts _.data[]",
             r#"a.text joins "a.delta".text"#,
             "a.text extends a.text",
+            r#"owner comes with request.expand="own er""#,
+            r#"_."a.b".next comes with more=true"#,
+            "it comes with request.all",
         ]
     );
     assert_eq!(Invariant::parse(&shown.join("\n")), Ok(read));

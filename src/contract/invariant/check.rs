@@ -8,6 +8,7 @@ use super::claim::{Field, Invariant, Path, Referred};
 use super::earlier::{Earlier, REQUEST};
 use super::echo::{Said, said, said_by_client};
 use super::learn::{Names, Sight, Sights};
+use super::presence;
 use super::tie::Tie;
 use super::trace::{Trace, Value, pointer};
 use crate::contract::order::Extent;
@@ -58,6 +59,9 @@ impl fmt::Display for Violation {
             (Invariant::Refers(..) | Invariant::RefersEarlier(..), _) => {
                 write!(f, "{at} refers to nothing before")
             }
+            (Invariant::Comes(..), _) => {
+                write!(f, "it is missing in event {}", at.event.unwrap_or_default() + 1)
+            }
             (Invariant::Tied(Tie::Joins, ..), _) => write!(f, "{at} is not what the pieces say"),
             (Invariant::Tied(Tie::Extends, ..), _) => write!(f, "{at} begins otherwise"),
             (Invariant::Tied(Tie::Counts, ..), _) => write!(f, "{at} is not how many there are"),
@@ -83,7 +87,10 @@ impl Invariant {
                 at: check.place(at),
                 other: other.map(|other| check.place(other)),
             };
-            check.broken(invariant).into_iter().map(violation).collect()
+            let missing = check.missing(invariant);
+            let missing =
+                missing.map(|at| Violation { invariant: invariant.clone(), at, other: None });
+            check.broken(invariant).into_iter().map(violation).chain(missing).collect()
         };
         invariants.iter().flat_map(broken).collect()
     }
@@ -119,9 +126,31 @@ impl Check<'_> {
             }
             (Invariant::Tied(tie, field, to), _) => self.untied(*tie, field, to),
             (Invariant::Sums(field, of), _) => self.unsummed(field, of),
+            // It is no value that is wrong, but that there is none.
+            (Invariant::Comes(..), _) => Broken::new(),
             // What is not known breaks nothing.
             (Invariant::RefersEarlier(..), None) => Broken::new(),
         }
+    }
+
+    /// The messages in which something is missing that should come.
+    fn missing<'c>(&'c self, invariant: &'c Invariant) -> impl Iterator<Item = Place> + 'c {
+        let comes = match invariant {
+            Invariant::Comes(field, with) => Some((&field.path, with)),
+            _ => None,
+        };
+        comes.into_iter().flat_map(|(path, with)| {
+            let events = self.trace.events.iter().enumerate();
+            let missing = events.filter(|(_, event)| {
+                presence::is_missing(event.json, path)
+                    && presence::conditions(self.trace.request, event.json).contains(with)
+            });
+            missing.map(|(event, _)| Place {
+                event: Some(event),
+                pointer: String::new(),
+                says: path.to_string(),
+            })
+        })
     }
 
     /// Where a field stands in the events, in order.

@@ -8,6 +8,7 @@ use super::tie::Tie;
 use crate::contract::syntax::{
     Cursor, ParseError, ParseErrors, lines, trimmed, unquoted, write_name,
 };
+use crate::text::json::Text;
 use crate::text::nearest;
 
 /// Something that holds in every trace of a kind.
@@ -27,6 +28,27 @@ pub enum Invariant {
     Tied(Tie, Field, Field),
     /// The number is the sum of two others in the same message.
     Sums(Field, [Field; 2]),
+    /// The field comes, and is not null, in messages where something is so.
+    Comes(Field, With),
+}
+
+/// What may decide whether a field comes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct With {
+    /// Whether the request says it, or the message itself.
+    pub in_request: bool,
+    /// Where.
+    pub path: Path,
+    /// What it says, as a JSON text; none if it says anything.
+    pub says: Option<String>,
+}
+
+impl With {
+    /// Whether it may decide about a field: it is in the request, or beside the field or above.
+    pub(super) fn may_decide(&self, field: &Path) -> bool {
+        let above = &self.path.0[..self.path.0.rfind('.').map_or(0, |dot| dot + 1)];
+        self.in_request || field.0.starts_with(above) && field.0 != self.path.0
+    }
 }
 
 /// What becomes of what can be referred to.
@@ -47,7 +69,8 @@ impl Invariant {
             | Self::Refers(field, ..)
             | Self::RefersEarlier(field, _)
             | Self::Tied(_, field, _)
-            | Self::Sums(field, _) => field.tag.as_deref(),
+            | Self::Sums(field, _)
+            | Self::Comes(field, _) => field.tag.as_deref(),
         }
     }
 }
@@ -67,7 +90,16 @@ impl fmt::Display for Invariant {
             }
             Self::Tied(tie, field, to) => write!(f, "{field} {} {to}", tie.verb()),
             Self::Sums(field, [one, other]) => write!(f, "{field} {SUMS}{one} and {other}"),
+            Self::Comes(field, with) => write!(f, "{field} {COMES}{with}"),
         }
+    }
+}
+
+impl fmt::Display for With {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.in_request { REQUEST } else { "" })?;
+        self.path.fmt(f)?;
+        self.says.iter().try_for_each(|says| write!(f, "={says}"))
     }
 }
 
@@ -115,6 +147,15 @@ impl Path {
 
     pub(super) fn leave(&mut self, before: usize) {
         self.0.truncate(before);
+    }
+
+    /// Whether it leads to a member of the object in a path.
+    pub(super) fn is_member_of(&self, object: &Self) -> bool {
+        let Some(name) = self.0.strip_prefix(&*object.0) else { return false };
+        let name = if object.0.is_empty() { Some(name) } else { name.strip_prefix('.') };
+        name.is_some_and(|name| {
+            [b'.', b'['].iter().all(|mark| unquoted(name, *mark).next().is_none())
+        })
     }
 
     /// Whether it leads into an array.
@@ -172,6 +213,8 @@ const ECHOES: &str = "equals request.";
 const EARLIER: &str = "refers to earlier ";
 const REFERS: &str = "refers to ";
 const SUMS: &str = "sums ";
+const COMES: &str = "comes with ";
+const REQUEST: &str = "request.";
 const OR: &str = " or ";
 
 type Parsed<T> = Result<T, ParseError>;
@@ -251,6 +294,7 @@ impl<'t> Parser<'t> {
                 }
                 Invariant::Sums(field, [one, self.field()?])
             }
+            None if self.cursor.eat(COMES) => Invariant::Comes(field, self.with()?),
             None => {
                 let tie =
                     Tie::ALL.into_iter().find(|tie| self.cursor.eat(&format!("{} ", tie.verb())));
@@ -264,7 +308,7 @@ impl<'t> Parser<'t> {
                     return self.end(Invariant::Tied(tie, field, to));
                 }
                 let verbs = Alone::ALL.map(Alone::verb).into_iter();
-                let verbs = verbs.chain([ECHOES, EARLIER, REFERS, SUMS].map(str::trim_end));
+                let verbs = verbs.chain([ECHOES, EARLIER, REFERS, SUMS, COMES].map(str::trim_end));
                 let verbs: Vec<&str> = verbs.chain(Tie::ALL.map(Tie::verb)).collect();
                 let hint = nearest::hint(self.cursor.rest(), &verbs);
                 return Err(self.error("expected what holds of the field", &hint));
@@ -291,6 +335,26 @@ impl<'t> Parser<'t> {
                 Ok(Field { tag: Some(tag), path: Path::written(&path.join(".")) })
             }
         }
+    }
+
+    fn with(&mut self) -> Parsed<With> {
+        let in_request = self.cursor.eat(REQUEST);
+        let path = self.steps().join(".");
+        if path.is_empty() {
+            return Err(self.no_field());
+        }
+        let start = self.cursor.at + 1;
+        let says = self.cursor.eat("=").then(|| {
+            if self.cursor.eat_string().is_none() {
+                self.cursor.eat_while(is_plain);
+            }
+            &self.cursor.text[start..self.cursor.at]
+        });
+        if says.is_some_and(|says| Text::read(says).is_none()) {
+            let hint = "write a word as `\"word\"`, and yes and no as `true` and `false`";
+            return Err(self.error("expected a value", hint));
+        }
+        Ok(With { in_request, path: Path::written(&path), says: says.map(str::to_owned) })
     }
 
     /// Names with dots between them, as they are spelled, with the `[]` behind them.

@@ -19,6 +19,7 @@ use super::earlier::{Counted as CountedReferring, Referring};
 use super::echo::{Echoes, said};
 use super::holding::{Facts, Reference};
 use super::number::Numbers;
+use super::presence::Presence;
 use super::text::Texts;
 use super::trace::{Event, Trace, Value, each};
 use crate::text::json::Text;
@@ -35,6 +36,7 @@ pub struct Learner {
     references: Map<(u32, u32), Reference>,
     referring: Referring,
     numbers: Numbers,
+    presence: Presence,
     texts: Texts,
     traces: u32,
 }
@@ -83,11 +85,16 @@ impl Learner {
         self.learn_from(self.traces, trace);
     }
 
-    /// Learns from a message that is alone: only how its numbers go together, and what it echoes.
+    /// Learns from a message that is alone: only how its numbers go together, what it
+    /// echoes, and what comes with what.
     pub(crate) fn learn_alone(&mut self, recording: u32, trace: &Trace<'_>) {
         let (request, events) = self.sights(trace);
         self.numbers.learn(&self.names, recording, &events);
         self.learn_echoes(recording, &request, &events);
+        for (event, (_, sights)) in trace.events.iter().zip(&events) {
+            let json = (trace.request, event.json);
+            self.presence.learn(&mut self.names, recording, json, [&request, sights]);
+        }
     }
 
     /// Learns from a trace of a recording.
@@ -149,7 +156,8 @@ impl Learner {
     pub(super) fn tied(&self) -> impl Iterator<Item = Invariant> {
         let numbers = self.numbers.holding(&self.names).into_iter();
         let texts = self.texts.holding(&self.names);
-        numbers.chain(texts).chain(self.echoes.holding(&self.names))
+        let echoes = self.echoes.holding(&self.names);
+        numbers.chain(texts).chain(echoes).chain(self.presence.holding(&self.names))
     }
 
     /// What was counted, in the order of the fields.
