@@ -20,6 +20,7 @@ pub(crate) mod large;
 mod media;
 mod name;
 mod place;
+pub(crate) mod placeholder;
 pub(crate) mod reading;
 pub(crate) mod splice;
 pub(crate) mod target;

@@ -30,7 +30,7 @@ impl Bindings {
         let mut fresh = Fresh::default();
         let mut pairs = pairs.peekable();
         while let Some((recorded, live)) = pairs.next() {
-            let is_lasting = recorded.scope.is_lasting();
+            let is_lasting = recorded.is_lasting();
             let agrees = match recorded.scope {
                 Scope::Called => self.may_call(recorded, live),
                 _ => !is_lasting || self.agrees(recorded, live, &fresh),

@@ -1,6 +1,7 @@
 //! A place in a request that a client fills anew each time.
 
 use super::identifiers;
+use crate::cassette::placeholder::is_placeholder;
 
 /// A place in a request and what the client put there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +47,12 @@ pub enum Form {
 }
 
 impl Hole {
+    /// Whether one value must stand for this one throughout a run. What a secret is in this run is known
+    /// elsewhere, and only where it is known for one: before that it is any text.
+    pub(super) fn is_lasting(&self) -> bool {
+        self.scope.is_lasting() && !is_placeholder(&self.identifier)
+    }
+
     /// Where the value may appear again: a random id of a call anywhere, as any other random value.
     pub(super) fn scopes(&self) -> impl Iterator<Item = Scope> {
         let is_of_call = matches!(self.scope, Scope::Call | Scope::Progress);

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::letters;
+use crate::cassette::placeholder::OPENING;
+pub(super) use crate::cassette::placeholder::is_placeholder;
 use crate::cassette::splice::{Edit, splice};
 use crate::text::json::pointer;
-
-const OPENING: &str = "[redacted:";
 
 /// The longest name that a placeholder shows.
 const LONGEST_NAME: usize = 48;
@@ -72,14 +72,6 @@ pub(crate) fn without_numbers(text: &[u8]) -> Option<Vec<u8>> {
     let edits: Vec<_> =
         edits.map(|(range, name, _)| Edit::new(range, placeholder(name).into_bytes())).collect();
     (!edits.is_empty()).then(|| splice(text, &edits))
-}
-
-/// Whether a value is a placeholder and nothing else.
-pub(super) fn is_placeholder(value: &str) -> bool {
-    value
-        .strip_prefix(OPENING)
-        .and_then(|rest| rest.strip_suffix(']'))
-        .is_some_and(|name| !name.contains([']', '[']) && !name.contains(char::is_whitespace))
 }
 
 /// The first placeholder in a text.

@@ -45,6 +45,24 @@ fn values(stage: &Stage) -> Vec<(String, Evidence)> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_that_is_said_before_its_name_says_what_it_is_stands_for_itself() {
+    let key = |letters: &str| format!("Zk39{letters}aA7");
+    let ask = |url: &str, key: &str| {
+        let log = post(&format!("{url}/log"), &format!(r#"{{"line":"starting with {key} now"}}"#));
+        let batch = post(&format!("{url}/batch"), &format!(r#"{{"api_key":"{key}","n":1}}"#));
+        vec![log, batch]
+    };
+    let (stage, result) = proved(|url, _| ask(url, &key("fjQmmWq02LspE8vnTTy5"))).await;
+    result.unwrap();
+
+    assert!(!stage.file("tape.json").contains("Zk39"));
+    let session = stage.replay().await;
+    let told = ask(&session.url(), &key("gkRnnXr13MtqF9woUUz6"));
+    assert_eq!(told.iter().map(|reply| reply.status).collect::<Vec<_>>(), [200, 200]);
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_differs_from_run_to_run_is_open_and_comes_back() {
     let names = ["happy-otter", "sad-fox", "big-cat", "old-dog"];
     let ask =

@@ -276,9 +276,15 @@ impl Ready<'_> {
             let stored = Stored::of(large, ending, trailers, announced(headers));
             return AnswerBody::streamed(stored);
         }
+        // Over HTTP/2 an answer without a body ends with its header: gRPC takes an empty frame behind that for a
+        // broken stream. Over HTTP/1.1 no chunks are still chunks.
+        let is_chunked = wanted.early.is_some() || hold.is_some() || trailers.is_some();
         let timed: Vec<(Option<Instant>, Bytes)> = match body {
             Body::Whole(bytes) if self.laid.label.in_one && wanted.blow.is_none() => {
                 return full(bytes.clone());
+            }
+            Body::Whole(bytes) if bytes.is_empty() && !is_chunked && ending == Ending::Whole => {
+                return full("");
             }
             Body::Whole(bytes) => vec![(None, bytes.clone())],
             Body::Stream(chunks) => {
