@@ -12,14 +12,15 @@ use crate::identity;
 use crate::message::Tag;
 
 /// Fields that tell a client what to do next, or where (RFC 9110, sections 10.2, 14 and 15; RFC 8288, 8594,
-/// 6266), and those that SDKs of agent servers read.
-const TELLING: [&str; 17] = [
+/// 6265, 6266), and those that SDKs of agent servers read.
+const TELLING: [&str; 19] = [
     "accept-ranges",
     "allow",
     "content-disposition",
     "content-location",
     "content-range",
     "deprecation",
+    "etag",
     "link",
     "location",
     "mcp-session-id",
@@ -27,11 +28,15 @@ const TELLING: [&str; 17] = [
     "request-id",
     "retry-after",
     "retry-after-ms",
+    SET_COOKIE,
     "sunset",
     "www-authenticate",
     "x-request-id",
     "x-should-retry",
 ];
+
+/// It says several things of which each may come in a field of its own.
+const SET_COOKIE: &str = "set-cookie";
 
 /// How names of fields begin that tell how much is left of what a client may use.
 const LIMITS: [&str; 2] = ["ratelimit", "x-ratelimit-"];
@@ -58,11 +63,16 @@ impl Promised {
         }
     }
 
-    /// What an answer says in them: integers as numbers, all else as texts.
+    /// What an answer says in them: integers as numbers, cookies by their names, all else as texts.
     pub(super) fn of(&self, response: &Response) -> JsonMessage {
         let mut said: Map<String, Value> = Map::new();
         for (name, value) in lower(&response.headers).filter(|(name, _)| self.0.contains(name)) {
             let value = String::from_utf8_lossy(value);
+            if name == SET_COOKIE {
+                let cookies = said.entry(name).or_insert_with(|| Value::Object(Map::new()));
+                cookies.as_object_mut().into_iter().for_each(|it| it.extend(cookie(&value)));
+                continue;
+            }
             let value = match (said.remove(&name), value.parse::<u64>()) {
                 (Some(before), _) => format!("{}, {value}", text(&before)).into(),
                 (None, Ok(number)) if number.to_string() == value => number.into(),
@@ -72,6 +82,32 @@ impl Promised {
         }
         JsonMessage::new(Tag::Untyped("object"), Value::from(said).to_string(), None)
     }
+}
+
+/// A cookie, and what is said of it beside its value: when it ends is another each time.
+fn cookie(field: &str) -> Option<(String, Value)> {
+    let mut parts = field.split(';').map(str::trim);
+    let (name, _) = parts.next()?.split_once('=')?;
+    let attributes = parts.filter(|part| !part.is_empty()).map(|part| {
+        let (name, value) = part.split_once('=').unwrap_or((part, ""));
+        let name = name.trim().to_ascii_lowercase();
+        let is_end = matches!(&*name, "expires" | "max-age");
+        let value = if is_end || value.is_empty() { true.into() } else { value.trim().into() };
+        (name, value)
+    });
+    Some((numbered(name.trim()), Value::Object(attributes.collect())))
+}
+
+/// The name of a cookie, with `N` for each number: some are called by the port of the server.
+fn numbered(name: &str) -> String {
+    let mut said = String::new();
+    for piece in name.split_inclusive(|c: char| c.is_ascii_digit()) {
+        let letters = piece.trim_end_matches(|c: char| c.is_ascii_digit());
+        let is_again = letters.is_empty() && said.ends_with('N');
+        said.push_str(letters);
+        said.push_str(if letters.len() < piece.len() && !is_again { "N" } else { "" });
+    }
+    said
 }
 
 /// The fields with their names in lower case: servers spell the same name in several ways.
@@ -98,4 +134,21 @@ impl Contract {
 
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cookie_is_known_by_its_name_and_by_what_is_said_of_it() {
+        let field = "sid-127-0-0-1-4620=a; Path=/; Max-Age=9; HttpOnly; SameSite=Lax";
+
+        let (name, said) = cookie(field).unwrap();
+
+        assert_eq!(name, "sid-N-N-N-N-N");
+        let expected = r#"{"httponly":true,"max-age":true,"path":"/","samesite":"Lax"}"#;
+        assert_eq!(said, serde_json::from_str::<Value>(expected).unwrap());
+        assert_eq!(cookie("no cookie"), None);
+    }
 }
