@@ -352,7 +352,9 @@ fn at_endpoint(
     drafts.extend(of_recordings);
     let mut drafts = once::for_all_cases(once::each_tag(drafts));
     sides.weigh(&mut drafts);
-    once::with_what_is_gone(drafts)
+    let mut drafts = once::with_what_is_gone(drafts);
+    sides.weigh_together(&mut drafts);
+    drafts
 }
 
 fn events(answer: &Answer) -> impl Iterator<Item = Value<'_>> {

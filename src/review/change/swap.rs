@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::about::About;
 use super::draft::Draft;
 use super::orders::shown_tags;
 use super::report::{NewTrace, Part, Verdict};
@@ -115,7 +116,9 @@ impl Move {
             }
             ([], _) => (String::new(), String::new()),
         };
-        Draft::new(Rule::OrderSwapped, Verdict::Breaking, Part::Order, what).keyed(key)
+        Draft::new(Rule::OrderSwapped, Verdict::Breaking, Part::Order, what)
+            .keyed(key)
+            .about(About::Messages(own.to_owned()))
     }
 }
 

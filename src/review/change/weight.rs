@@ -42,40 +42,40 @@ pub(super) struct Sides<'a> {
 /// Independent recordings.
 type Recordings = BTreeSet<u32>;
 
+/// The recordings of both sides, without those that are the same.
+struct Recorded<'a> {
+    old: Vec<&'a Answer>,
+    new: Vec<&'a Answer>,
+    /// Of which recording each new answer is, by its place.
+    numbers: BTreeMap<&'a str, u32>,
+    /// How many new recordings there are.
+    total: usize,
+}
+
+impl<'a> Recorded<'a> {
+    fn of(sides: &Sides<'a>) -> Self {
+        let new = sides.new.iter().filter(|answer| !sides.same.contains(&answer.place));
+        let new: Vec<&Answer> = new.collect();
+        let numbers = new.iter().map(|answer| (answer.place.as_str(), answer.witness.0)).collect();
+        let total = new.iter().map(|answer| answer.witness.0).collect::<Recordings>().len();
+        Self { old: sides.old.iter().collect(), new, numbers, total }
+    }
+}
+
 impl Sides<'_> {
     /// Calls unproven what may be chance.
     pub(super) fn weigh(&self, drafts: &mut [Draft]) {
         if drafts.iter().all(|draft| !is_weighed(draft)) {
             return;
         }
-        let is_new = |answer: &&Answer| !self.same.contains(&answer.place);
-        let new: Vec<&Answer> = self.new.iter().filter(is_new).collect();
-        let old: Vec<&Answer> = self.old.iter().collect();
-        let numbers: BTreeMap<&str, u32> =
-            new.iter().map(|answer| (answer.place.as_str(), answer.witness.0)).collect();
-        let total = new.iter().map(|answer| answer.witness.0).collect::<Recordings>().len();
+        let known = Recorded::of(self);
         let gone = words_gone(drafts);
+        let replaced = replaced(drafts);
         let is_gone = drafts.iter().any(|draft| draft.rule == Rule::TagGone);
         for draft in drafts.iter_mut().filter(|draft| is_weighed(draft)) {
-            let places = draft.shown.iter().flat_map(|shown| &shown.places);
-            let broken: Recordings =
-                places.filter_map(|place| numbers.get(place.as_str()).copied()).collect();
-            let about = self.population(draft, &old);
-            let all = self.recordings(&new, draft, about, &broken).len();
-            let before = self.recordings(&old, draft, about, &Recordings::new()).len();
-            let mut weight = Weight {
-                broken: broken.len(),
-                all,
-                before: (!old.is_empty()).then_some(before),
-                promised: self.promised(all, total),
-                // What few recordings have at all was seen as seldom before.
-                is_seldom: all < MANY && all * OFTEN < total,
-                are_rows: false,
-                is_beside_others: false,
-            };
-            if let Some(rows) = RowCounts::of(draft, about, &new, &old) {
-                weight.limit(&rows);
-            }
+            let together = replaced.get(&place_of(draft)).filter(|_| draft.rule == Rule::ValueNew);
+            let together = together.map(|all| self.weight(all, &known)).filter(Weight::is_each);
+            let weight = together.unwrap_or_else(|| self.weight(draft, &known));
             let word = gone.get(&draft.path).filter(|_| draft.rule == Rule::ValueNew);
             if let Some(word) = word {
                 draft.what = format!("{}, and is never `{word}` any more", draft.what);
@@ -90,15 +90,55 @@ impl Sides<'_> {
             let is_rule = draft.cases.is_empty()
                 || (weight.all >= 2 && weight.before.is_none_or(|it| it >= 2));
             let is_end = matches!(draft.rule, Rule::OrderEndNew | Rule::OrderMissing);
-            if is_end && is_rule && self.is_over(draft, &new) {
+            if is_end && is_rule && self.is_over(draft, &known.new) {
                 continue;
             }
-            let is_alone = self.is_one_of_many(draft, weight.all);
-            if is_alone || !weight.is_proof() && !self.is_same_scenario(draft, &new, &weight) {
+            let is_alone = self.is_one_of_many(draft, known.total);
+            if is_alone || !weight.is_proof() && !self.is_same_scenario(draft, &known.new, &weight)
+            {
                 draft.verdict = Verdict::Unproven;
                 draft.why = weight.sentence();
             }
         }
+    }
+
+    /// Weighs again what several changes show together: what none of them shows alone may be no chance.
+    pub(super) fn weigh_together(&self, drafts: &mut [Draft]) {
+        let is_of_several = |draft: &Draft| {
+            draft.rule == Rule::TagGone
+                && draft.verdict == Verdict::Unproven
+                && draft.shown.is_some()
+        };
+        for draft in drafts.iter_mut().filter(|draft| is_of_several(draft)) {
+            draft.verdict = Verdict::Breaking;
+            draft.why.clear();
+            self.weigh(std::slice::from_mut(draft));
+        }
+    }
+
+    /// How many recordings show a change, of those of before and of now that could.
+    fn weight(&self, draft: &Draft, known: &Recorded<'_>) -> Weight {
+        let Recorded { old, new, numbers, total } = known;
+        let places = draft.shown.iter().flat_map(|shown| &shown.places);
+        let broken: Recordings =
+            places.filter_map(|place| numbers.get(place.as_str()).copied()).collect();
+        let about = self.population(draft, old);
+        let all = self.recordings(new, draft, about, &broken).len();
+        let before = self.recordings(old, draft, about, &Recordings::new()).len();
+        let mut weight = Weight {
+            broken: broken.len(),
+            all,
+            before: (!old.is_empty()).then_some(before),
+            promised: self.promised(all, *total),
+            // What few recordings have at all was seen as seldom before.
+            is_seldom: all < MANY && all * OFTEN < *total,
+            are_rows: false,
+            is_beside_others: false,
+        };
+        if let Some(rows) = RowCounts::of(draft, about, new, old) {
+            weight.limit(&rows);
+        }
+        weight
     }
 
     /// About how many of those that a contract comes from could show something: as large a part as of the new ones.
@@ -109,10 +149,10 @@ impl Sides<'_> {
 
     /// Whether only one cassette shows it, beside a contract that was learned from more recordings than
     /// there are now: what one conversation says goes together.
-    fn is_one_of_many(&self, draft: &Draft, all: usize) -> bool {
+    fn is_one_of_many(&self, draft: &Draft, now: usize) -> bool {
         let places = draft.shown.iter().flat_map(|shown| &shown.places);
         let cassettes: BTreeSet<&str> = places.map(|place| cassette_of(place)).collect();
-        self.old.is_empty() && cassettes.len() < 2 && self.origin.recordings > all
+        self.old.is_empty() && cassettes.len() < 2 && self.origin.recordings > now
     }
 
     /// Whether scenarios that were recorded before show the change, and either each one that could does, or
@@ -216,6 +256,21 @@ impl Sides<'_> {
         let are_known = now.iter().flatten().all(|tag| known.contains(tag));
         !now.is_empty() && now.is_disjoint(&before) && are_known
     }
+}
+
+fn place_of(draft: &Draft) -> (Part, String) {
+    (draft.part, draft.path.clone())
+}
+
+/// The words that are new in a place, as one change: where nothing that was promised is said any more, each is
+/// said seldom.
+fn replaced(drafts: &[Draft]) -> BTreeMap<(Part, String), Draft> {
+    let mut all: BTreeMap<(Part, String), Draft> = BTreeMap::new();
+    for draft in drafts.iter().filter(|draft| draft.rule == Rule::ValueNew && is_weighed(draft)) {
+        let known = all.entry(place_of(draft)).or_insert_with(|| draft.clone());
+        known.show(draft);
+    }
+    all
 }
 
 /// Whether clients decide by what stands there.

@@ -15,6 +15,7 @@ mod sockets;
 
 mod soundness;
 mod values;
+mod weights;
 
 use retape::contract::Contract;
 use retape::review::change::{Change, Known, Report, compare};

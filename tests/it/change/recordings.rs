@@ -432,7 +432,8 @@ fn what_a_contract_of_many_recordings_promises_is_weighed_as_many() {
         news.map(|it| it.split(' ').next().unwrap_or_default().to_owned()).collect()
     };
     assert_eq!(verdicts(told_of(40)), ["breaking", "breaking"]);
-    assert_eq!(verdicts(told_of(4)), ["unproven", "unproven"]);
+    // In each of two that is one of six ways.
+    assert_eq!(verdicts(told_of(2)), ["unproven", "unproven"]);
 }
 
 #[test]

@@ -1,0 +1,98 @@
+//! What recordings show together, and of how many that could.
+
+use retape::message::Protocols;
+use retape::review::change::{self, Known, Report};
+use retape::{Cassette, Name};
+
+use super::recordings::{asked, compared, exchange, learned};
+use super::told;
+
+type Cassettes = Vec<(Name, Cassette)>;
+
+/// One cassette of so many answers, each to a question of its own.
+fn talk(count: usize, said: impl Fn(usize) -> Vec<String>) -> Cassettes {
+    let one = |number: usize| {
+        let said = said(number);
+        let said: Vec<&str> = said.iter().map(String::as_str).collect();
+        exchange("/chat", &asked(number), 200, &said)
+    };
+    let interactions = (0..count).map(one).collect();
+    vec![(Name::new("talk").unwrap(), Cassette { interactions, ..Cassette::default() })]
+}
+
+fn checked(old: &Cassettes, new: &Cassettes) -> Report {
+    let accepted = learned(old);
+    let known = Known { name: "new", path: "c", cassettes: new, accepted: &accepted };
+    change::check(&Protocols::default(), known).report
+}
+
+#[track_caller]
+fn check(old: &Cassettes, new: &Cassettes, expected: &str) {
+    assert_eq!(told(&compared(old, new)), [expected]);
+    assert_eq!(told(&checked(old, new)), [expected]);
+}
+
+fn messages(types: &[&str]) -> Vec<String> {
+    types.iter().map(|it| format!(r#"{{"type":"{it}"}}"#)).collect()
+}
+
+#[test]
+fn what_all_of_half_the_answers_of_a_cassette_show_is_no_chance() {
+    let answers = |name: &'static str| {
+        talk(24, move |number| {
+            let user = format!(r#"{{"user":{{"n":{number}{name}}}}}"#);
+            let post = format!(r#"{{"posts":[{number}]}}"#);
+            vec![[user, post][number % 2].clone()]
+        })
+    };
+
+    let gone = "breaking field-missing: `user.name` is gone, which was always there";
+    check(&answers(r#","name":"you""#), &answers(""), gone);
+}
+
+#[test]
+fn several_words_that_take_the_place_of_all_count_together() {
+    let answers = |words: [&'static str; 4]| {
+        talk(8, move |number| vec![format!(r#"{{"status":"{}"}}"#, words[number % 4])])
+    };
+
+    let (old, new) = (["open", "done", "open", "late"], ["OPEN", "DONE", "OPEN", "LATE"]);
+    for report in [compared(&answers(old), &answers(new)), checked(&answers(old), &answers(new))] {
+        let told = told(&report);
+        assert!(told.iter().all(|it| it.starts_with("breaking value-new")), "{told:?}");
+        assert!(!told.is_empty());
+    }
+    // One of them is no word for another one.
+    let new = ["open", "done", "open", "LATE"];
+    let told = told(&checked(&answers(old), &answers(new)));
+    assert!(told[0].starts_with("unproven value-new"), "{told:?}");
+}
+
+#[test]
+fn messages_that_changed_places_are_counted_where_they_come() {
+    let answers = |tool: [&'static str; 2]| {
+        talk(12, move |number| match number % 3 {
+            0 => messages(&["start", tool[0], tool[1], "done"]),
+            _ => messages(&["start", "done"]),
+        })
+    };
+
+    let swapped = "breaking order-swapped: `result` comes before `call`";
+    check(&answers(["call", "result"]), &answers(["result", "call"]), swapped);
+}
+
+#[test]
+fn a_type_that_is_gone_in_several_places_is_counted_in_all_of_them() {
+    let answers = |delta: &'static [&'static str]| {
+        talk(4, move |number| {
+            let rest: &[&str] = if number % 2 == 0 { &["call", "end"] } else { &["end"] };
+            messages(&[&["start"], delta, rest].concat())
+        })
+    };
+
+    let report = compared(&answers(&["delta"]), &answers(&[]));
+
+    let told = told(&report);
+    assert_eq!(told, ["breaking tag-gone: `delta` messages are not seen any more"]);
+    assert_eq!(report.changes[0].witnesses.as_ref().unwrap().answers, 4);
+}
