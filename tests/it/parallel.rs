@@ -169,6 +169,10 @@ const THREADS: [&str; 3] = [
 
 /// Three threads that were made at once, or one after the other, in each of which something was said then.
 fn threads(are_made_at_once: bool, notes: [&str; 3]) -> Stage {
+    Stage::with(&made_and_told(are_made_at_once, notes))
+}
+
+fn made_and_told(are_made_at_once: bool, notes: [&str; 3]) -> Vec<Value> {
     let json = json!({"content-type": "application/json"});
     let said = |number: usize| format!("say {number}");
     let made = THREADS.iter().zip(notes).enumerate().map(|(number, (thread, note))| {
@@ -190,7 +194,22 @@ fn threads(are_made_at_once: bool, notes: [&str; 3]) -> Stage {
             "response": {"status": 200, "headers": json, "json": answer},
         })
     });
-    Stage::with(&made.chain(told).collect::<Vec<_>>())
+    made.chain(told).collect()
+}
+
+/// Three threads that were made at once, each of which was greeted before something was said in it.
+fn greeted(greetings: [&str; 3]) -> Stage {
+    let json = json!({"content-type": "application/json"});
+    let mut interactions = made_and_told(true, ["a"; 3]);
+    let greeted = THREADS.iter().zip(greetings).map(|(thread, greeting)| {
+        json!({
+            "request": {"method": "POST", "path": format!("/threads/{thread}/greet"), "headers": json,
+                "json": {"with": greeting}},
+            "response": {"status": 200, "headers": json, "json": {"greeted": thread}},
+        })
+    });
+    interactions.splice(3..3, greeted);
+    Stage::with(&interactions)
 }
 
 /// What is said in a thread, and the answer.
@@ -240,5 +259,34 @@ async fn what_the_client_has_used_is_not_another_any_more() {
         assert_eq!(say(&url, THREADS[0], 1).status, 470);
 
         assert!(session.finish().await.is_err());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_used_like_the_others_may_still_be_another() {
+    for (greetings, expected) in [(["hi"; 3], 200), (["hi", "ho", "hi"], 470)] {
+        let stage = greeted(greetings);
+        let session = stage.replay().await;
+        let url = session.url();
+        make_threads(&url);
+        let greet = |thread: usize| {
+            let body = json!({"with": greetings[thread]}).to_string();
+            let reply = post(&format!("{url}/threads/{}/greet", THREADS[thread]), &body);
+            assert_eq!(reply.text(), json!({"greeted": THREADS[thread]}).to_string());
+        };
+
+        greet(0);
+        greet(1);
+        assert_eq!(say(&url, THREADS[0], 1).status, expected);
+        // What was greeted as another one before it was told apart is not greeted again.
+        greet(2);
+
+        if expected == 200 {
+            assert_eq!(say(&url, THREADS[1], 2).status, 200);
+            assert_eq!(say(&url, THREADS[2], 1).status, 470);
+            assert_eq!(say(&url, THREADS[2], 0).status, 200);
+        }
+        let summary = session.stop().await.unwrap();
+        assert_eq!(summary.unplayed.is_empty(), expected == 200, "{:?}", summary.unplayed);
     }
 }

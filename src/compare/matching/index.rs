@@ -158,7 +158,7 @@ impl Index {
         let mut entries: Vec<Entry> = read.into_iter().map(|it| it.entry).collect();
         let groups = Groups::of(entries.iter().map(|entry| entry.group).zip(0..));
         let before = writes::of(cassette, &names, &entries, (&rules, groups.has_several()));
-        let twins = Twins::of(cassette, &names, &entries);
+        let twins = Twins::of(cassette, &names, &entries, &rules);
         let issued: Vec<Hole> = twins.holes().collect();
         let made_up = MadeUp::of(entries.iter().flat_map(Entry::made_up).chain(&issued));
         let is_only = |number: usize| {
@@ -431,6 +431,11 @@ impl Asked<'_> {
 }
 
 impl Entry {
+    /// That of the request of an interaction, or of one in its place.
+    pub(super) fn of(request: &Request, number: usize, names: &Names, rules: &Rules) -> Self {
+        read(request, number, names, rules).entry
+    }
+
     /// Equal for interactions that ask the same, and are open in the same places.
     pub(super) fn group(&self) -> u64 {
         self.group

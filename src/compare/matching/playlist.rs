@@ -121,7 +121,7 @@ impl Playlist {
         match recognized {
             Recognized::OneOf(asked) => self.take(index, asked),
             Recognized::Only(number) => {
-                self.mark_played(index, *number);
+                self.mark_played(*number);
                 Some(*number)
             }
         }
@@ -129,7 +129,7 @@ impl Playlist {
 
     /// Takes an interaction for played, whatever was asked.
     pub fn skip(&mut self, index: &Index, number: usize) {
-        self.mark_played(index, number);
+        self.mark_played(number);
         self.note(index, number);
     }
 
@@ -296,7 +296,7 @@ impl Playlist {
     }
 
     fn play(&mut self, index: &Index, number: usize, asked: &Asked<'_>) {
-        self.mark_played(index, number);
+        self.mark_played(number);
         self.keys.bind(index.credentials(), number, &asked.found);
         let filled = self.filled.take().filter(|(of, _)| *of == number);
         let live = filled.map(|(_, live)| live).or_else(|| index.fill(number, asked));
@@ -311,13 +311,8 @@ impl Playlist {
 
     /// Plays an interaction whose request differs, with what stands in those open places that are filled. Returns
     /// what was not known before.
-    pub(super) fn assume(
-        &mut self,
-        index: &Index,
-        number: usize,
-        bound: &[(Hole, Hole)],
-    ) -> Vec<(Hole, Hole)> {
-        self.mark_played(index, number);
+    pub(super) fn assume(&mut self, number: usize, bound: &[(Hole, Hole)]) -> Vec<(Hole, Hole)> {
+        self.mark_played(number);
         let is_known = |(recorded, _): &&(Hole, Hole)| {
             self.bindings.live(recorded.scope, &recorded.identifier).is_some()
         };
@@ -366,9 +361,16 @@ impl Playlist {
         index.entry(waiting).before.needed
     }
 
-    fn mark_played(&mut self, index: &Index, number: usize) {
-        self.settle(index, number);
+    fn mark_played(&mut self, number: usize) {
         self.unplayed -= usize::from(!std::mem::replace(&mut self.played[number], true));
+    }
+
+    /// Notes how far the lists have come after interactions were exchanged for others.
+    pub(super) fn begin_lists_anew(&mut self, index: &Index, exchanged: &[(usize, usize)]) {
+        self.progress.values_mut().for_each(|progress| progress.front = 0);
+        let numbers = exchanged.iter().flat_map(|(one, other)| [*one, *other]);
+        let played: Vec<usize> = numbers.filter(|number| self.played[*number]).collect();
+        played.into_iter().for_each(|number| self.note(index, number));
     }
 
     /// Notes how far the lists have come that an interaction is on.

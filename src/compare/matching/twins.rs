@@ -9,6 +9,7 @@ use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::splice::{Edit, splice};
 use crate::cassette::{self, Body, Cassette, Interaction, Outcome, Request};
 use crate::compare::alignment::answer_look;
+use crate::config::Rules;
 use crate::identity::names::Names;
 use crate::identity::{Form, Hole, Scope, Words, each_text};
 
@@ -19,22 +20,19 @@ use crate::identity::{Form, Hole, Scope, Words, each_text};
 ///
 /// Who makes five threads at once and then says something in each has no say in which of them is which: that
 /// was decided by who came first, and it is decided anew in each run. So each of them may be each other one
-/// until the client has used it. What the client was given stays as it was; what it means is exchanged.
+/// until the client has used it otherwise than the other one: who greets in all of them first has told none from
+/// another. What the client was given stays as it was; what it means is exchanged, with what was said in it.
 #[derive(Debug, Default)]
 pub(super) struct Twins {
     all: Vec<Twin>,
     /// Which twin has issued a name.
     of_name: HashMap<String, usize>,
     words: Words,
-    /// By interaction, those whose names its request holds.
-    named: Vec<Vec<usize>>,
 }
 
 /// Which twins are which in a run.
 #[derive(Debug, Default)]
 pub(super) struct Roles {
-    /// Those that the client has used.
-    settled: HashSet<usize>,
     is_exchanged: bool,
 }
 
@@ -45,6 +43,15 @@ struct Twin {
     set: usize,
     /// What the server issued, in the same order in all of a set.
     names: Vec<String>,
+    /// The interactions whose request holds one of these names.
+    uses: Vec<Use>,
+}
+
+#[derive(Debug)]
+struct Use {
+    interaction: usize,
+    /// Equal for those that are the same but for the names; nothing where it is the only one, by what else it names.
+    look: Option<u64>,
 }
 
 /// What an answer issued: where, and what.
@@ -53,8 +60,11 @@ type Issued<'n> = [(&'n str, &'n str)];
 /// A shorter name is the same by chance as often as not.
 const TELLING: usize = 8;
 
+/// What stands for the names of a twin where those of others are to be the same. One with more names has none like it.
+const PLACES: [&str; 4] = ["twin-0", "twin-1", "twin-2", "twin-3"];
+
 impl Twins {
-    pub(super) fn of(cassette: &Cassette, names: &Names, entries: &[Entry]) -> Self {
+    pub(super) fn of(cassette: &Cassette, names: &Names, entries: &[Entry], rules: &Rules) -> Self {
         let interactions = &cassette.interactions;
         let overlap =
             |it: &Interaction| it.after.iter().map(|it| it.interaction).collect::<Vec<_>>();
@@ -64,7 +74,9 @@ impl Twins {
             let own = issued.get(&number)?;
             let is_beside = beside.contains(&number) || !interactions[number].after.is_empty();
             let is_telling = own.iter().all(|(_, name)| name.len() >= TELLING);
-            (is_beside && is_telling).then(|| look(&interactions[number], own, &entries[number]))
+            let entry = &entries[number];
+            let look = || look_of(&interactions[number], own, (entry, entry.group()));
+            (is_beside && is_telling).then(look)
         };
         let looks: Vec<Option<u64>> = (0..interactions.len()).map(look).collect();
         let mut twins = Self::default();
@@ -79,9 +91,22 @@ impl Twins {
             twin_of.insert(number, twins.add(number, &issued[&number], Some(twins.all[other].set)));
         }
         twins.words = Words::of(twins.of_name.keys().map(String::as_str));
-        if !twins.all.is_empty() {
-            let requests = cassette.interactions.iter().map(|it| &it.request);
-            twins.named = requests.map(|request| twins.named_in(request)).collect();
+        let used = if twins.all.is_empty() { &[] } else { &interactions[..] };
+        for (number, interaction) in used.iter().enumerate() {
+            let named = twins.named_in(&interaction.request);
+            let look = match named[..] {
+                [only] if !issued.contains_key(&number) => {
+                    let of_twin = &twins.all[only].names;
+                    let place = |name: &str| of_twin.iter().position(|own| own == name);
+                    let asked = twins
+                        .renamed(&interaction.request, |name| PLACES.get(place(name)?).copied());
+                    let group = Entry::of(&asked, number, names, rules).group();
+                    let own: Vec<(&str, &str)> = of_twin.iter().map(|it| ("", &**it)).collect();
+                    Some(look_of(interaction, &own, (&entries[number], group)))
+                }
+                _ => None,
+            };
+            named.iter().for_each(|it| twins.all[*it].uses.push(Use { interaction: number, look }));
         }
         twins
     }
@@ -90,7 +115,7 @@ impl Twins {
         let number = self.all.len();
         let names: Vec<String> = issued.iter().map(|(_, name)| (*name).to_owned()).collect();
         self.of_name.extend(names.iter().map(|name| (name.clone(), number)));
-        self.all.push(Twin { interaction, set: set.unwrap_or(number), names });
+        self.all.push(Twin { interaction, set: set.unwrap_or(number), names, uses: Vec::new() });
         number
     }
 
@@ -162,24 +187,52 @@ impl Playlist {
     pub fn exchange_twins(&mut self, index: &Index, asked: &Request) -> Option<Request> {
         let twins = &index.twins;
         let named = twins.named_in(asked);
-        let is_free = |twin: &usize| !self.roles.settled.contains(twin);
-        let free: Vec<usize> = (0..twins.all.len()).filter(is_free).collect();
-        for one in named.into_iter().filter(|it| free.contains(it)) {
+        for one in named {
             let set = twins.all[one].set;
-            for other in free.iter().filter(|it| **it != one && twins.all[**it].set == set) {
-                let recast = twins.exchanged(asked, one, *other);
-                self.exchange_names(index, one, *other);
+            let others = (0..twins.all.len()).filter(|it| *it != one && twins.all[*it].set == set);
+            for other in others {
+                let Some(pairs) = self.pairs(twins, one, other) else { continue };
+                let recast = twins.exchanged(asked, one, other);
+                self.exchange_names(index, one, other, &pairs);
                 if self.answering(index, &index.read(&recast, &recast.readable())).is_some() {
                     self.roles.is_exchanged = true;
+                    self.begin_lists_anew(index, &pairs);
                     return Some(recast);
                 }
-                self.exchange_names(index, one, *other);
+                self.exchange_names(index, one, other, &pairs);
             }
         }
         None
     }
 
-    fn exchange_names(&mut self, index: &Index, one: usize, other: usize) {
+    /// What has been said in either of two twins, beside what says the same in the other one; nothing if the client
+    /// has told them apart.
+    fn pairs(&self, twins: &Twins, one: usize, other: usize) -> Option<Vec<(usize, usize)>> {
+        let [one, other] = [one, other].map(|it| &twins.all[it].uses);
+        let was_played = |it: &Use| self.was_played(it.interaction);
+        let mut pairs: Vec<(usize, usize)> = Vec::new();
+        let mut free: Vec<&Use> = other.iter().collect();
+        for own in one {
+            let is_same = |it: &&Use| it.look.is_some() && it.look == own.look;
+            let same = free.iter().position(is_same).map(|at| free.remove(at));
+            match same {
+                Some(same) if was_played(own) || was_played(same) => {
+                    pairs.push((own.interaction, same.interaction));
+                }
+                None if was_played(own) => return None,
+                _ => {}
+            }
+        }
+        (!free.into_iter().any(was_played)).then_some(pairs)
+    }
+
+    fn exchange_names(
+        &mut self,
+        index: &Index,
+        one: usize,
+        other: usize,
+        pairs: &[(usize, usize)],
+    ) {
         let [one, other] = [one, other].map(|it| &index.twins.all[it]);
         for (one, other) in one.names.iter().zip(&other.names) {
             let [one, other] = [one, other].map(|name| hole(name));
@@ -191,11 +244,7 @@ impl Playlist {
             self.bindings.exchange(&one, &other);
         }
         self.exchange(index, one.interaction, other.interaction);
-    }
-
-    /// Notes what the client has used.
-    pub(super) fn settle(&mut self, index: &Index, played: usize) {
-        self.roles.settled.extend(index.twins.named.get(played).into_iter().flatten());
+        pairs.iter().for_each(|(one, other)| self.exchange(index, *one, *other));
     }
 }
 
@@ -204,7 +253,7 @@ fn hole(name: &str) -> Hole {
 }
 
 /// What was asked and answered, but for the names that were issued or made up, and for what is another each time.
-fn look(interaction: &Interaction, issued: &Issued<'_>, entry: &Entry) -> u64 {
+fn look_of(interaction: &Interaction, issued: &Issued<'_>, (entry, group): (&Entry, u64)) -> u64 {
     let made_up = entry.holes.iter().map(|hole| hole.identifier.as_str());
     let made_up = made_up.filter(|name| name.len() >= TELLING);
     let names = issued.iter().map(|(_, name)| *name).chain(made_up);
@@ -223,5 +272,5 @@ fn look(interaction: &Interaction, issued: &Issued<'_>, entry: &Entry) -> u64 {
         response.body = Body::Whole(said.into());
     }
     let places: Vec<u64> = issued.iter().map(|(at, _)| hash_of(*at)).collect();
-    combine(&[entry.group(), combine(&places), answer_look(&plain)])
+    combine(&[group, combine(&places), answer_look(&plain)])
 }
