@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::bindings::Scoped;
 use super::field::fields;
+use super::made_up::is_apart;
 use super::nested;
 use super::plain::Plain;
 use super::{Bindings, Hole, MadeUp, Scope, Words, dates, moments};
@@ -42,6 +43,9 @@ impl Echo {
         for range in made_up.words(&plain.text) {
             push(Scope::Anywhere, range.clone(), &plain.text[range], 0);
         }
+        for range in made_up.spoken_in(&plain.text) {
+            push(Scope::Within, range.clone(), &plain.text[range], 0);
+        }
         if made_up.is_placed() {
             for range in moments(&plain.text).chain(dates(&plain.text)) {
                 push(Scope::Moment, range.clone(), &plain.text[range], 0);
@@ -78,7 +82,8 @@ impl Renamed {
     pub fn of<'a>(values: impl Iterator<Item = (Scope, &'a str)>, bindings: &Bindings) -> Self {
         let mut renamed = Self::default();
         for (scope, recorded) in values {
-            let live = bindings.live(scope, recorded).filter(|live| {
+            let bound = if scope == Scope::Within { Scope::Word } else { scope };
+            let live = bindings.live(bound, recorded).filter(|live| {
                 live.identifier != recorded || matches!(scope, Scope::Call | Scope::Progress)
             });
             if let Some(live) = live {
@@ -100,7 +105,9 @@ impl Renamed {
         let edit = |echo: &Echo| {
             let live = self.live(echo.scope, &echo.identifier)?;
             let with = match echo.scope {
-                Scope::Anywhere | Scope::Moment => live.identifier.clone(),
+                // Whether it would be escaped there is not known.
+                Scope::Within if !is_plain(&live.identifier) => return None,
+                Scope::Anywhere | Scope::Moment | Scope::Within => live.identifier.clone(),
                 _ if echo.depth > 0 => nested::spelled(&live.identifier, echo.depth),
                 _ => live.spelled(),
             };
@@ -116,12 +123,18 @@ impl Renamed {
         if word.is_some() {
             return word;
         }
-        let anywhere = self.0.get(&Scope::Anywhere).into_iter().flatten();
-        // To prepare a search takes longer than to see that there is no room.
-        let anywhere = anywhere.filter(|(recorded, _)| recorded.len() <= text.len());
-        let anywhere = Words::of(anywhere.map(|(recorded, _)| recorded.as_str()));
-        let words = anywhere.find(text).filter_map(|range| {
-            let live = self.live(Scope::Anywhere, &text[range.clone()])?;
+        let words = [Scope::Anywhere, Scope::Within].into_iter().flat_map(|scope| {
+            let names = self.0.get(&scope).into_iter().flatten();
+            // To prepare a search takes longer than to see that there is no room.
+            let names = names.filter(|(recorded, _)| recorded.len() <= text.len());
+            let names = Words::of(names.map(|(recorded, _)| recorded.as_str()));
+            let found: Vec<Range<usize>> = names.find(text).collect();
+            found.into_iter().map(move |range| (scope, range))
+        });
+        let is_word =
+            |(scope, range): &(Scope, _)| *scope == Scope::Anywhere || is_apart(text, range);
+        let words = words.filter(is_word).filter_map(|(scope, range)| {
+            let live = self.live(scope, &text[range.clone()])?;
             Some(Edit::new(range, live.identifier.clone()))
         });
         let times = moments(text).chain(dates(text)).filter_map(|range| {
@@ -136,6 +149,11 @@ impl Renamed {
     fn live(&self, scope: Scope, recorded: &str) -> Option<&Hole> {
         self.0.get(&scope)?.get(recorded)
     }
+}
+
+/// Whether a value is written in the same way as text and in a string of JSON.
+fn is_plain(value: &str) -> bool {
+    !value.contains(|c: char| c.is_control() || matches!(c, '"' | '\\'))
 }
 
 #[cfg(test)]

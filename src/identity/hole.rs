@@ -34,6 +34,8 @@ pub enum Scope {
     Progress,
     /// A point in time. The same one means nothing.
     Moment,
+    /// As a word within what an answer says: that of a whole value, which was proved to be made up.
+    Within,
 }
 
 /// How a value is written in JSON.

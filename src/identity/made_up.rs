@@ -14,6 +14,8 @@ use crate::text::escape;
 pub struct MadeUp {
     values: HashMap<Scope, HashSet<String>>,
     words: Words,
+    /// Those of whole values that are words also within a text.
+    spoken: Words,
     said: HashSet<String>,
     is_placed: bool,
 }
@@ -51,7 +53,18 @@ impl MadeUp {
         let said = values.iter().filter(|(scope, _)| is_whole(scope));
         let said = said.flat_map(|(_, values)| values.iter().cloned()).collect();
         let is_placed = values.keys().any(|scope| *scope != Scope::Anywhere);
-        Self { values, words, said, is_placed }
+        Self { values, words, spoken: Words::default(), said, is_placed }
+    }
+
+    /// It, where these of its values are words within a text too.
+    pub fn spoken<'a>(mut self, words: impl Iterator<Item = &'a str>) -> Self {
+        let words: HashSet<String> =
+            words.filter(|word| self.contains(Scope::Word, word)).map(str::to_owned).collect();
+        self.spoken = Words::of(words.iter().map(String::as_str));
+        if !words.is_empty() {
+            self.values.insert(Scope::Within, words);
+        }
+        self
     }
 
     /// The same, if there is anything.
@@ -72,6 +85,14 @@ impl MadeUp {
     /// The places in a text of what may stand anywhere.
     pub(super) fn words<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
         self.words.find(text)
+    }
+
+    /// The places in a text where a whole value comes back as a word.
+    pub(super) fn spoken_in<'t>(
+        &'t self,
+        text: &'t str,
+    ) -> impl Iterator<Item = Range<usize>> + 't {
+        self.spoken.find(text).filter(|range| is_apart(text, range))
     }
 
     /// Whether there is anything that is told by its place only.
@@ -167,6 +188,20 @@ impl Words {
 fn goes_on(bytes: &[u8], at: usize) -> bool {
     let is_inside = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
     at > 0 && is_inside(at - 1) && is_inside(at)
+}
+
+/// Whether no letters go on at the ends of a place, which was found by those of ASCII, in other alphabets.
+pub(super) fn is_apart(text: &str, range: &Range<usize>) -> bool {
+    let goes_on = |one: Option<char>, other: Option<char>| {
+        one.zip(other).is_some_and(|(one, other)| {
+            one.is_alphanumeric()
+                && other.is_alphanumeric()
+                && !(one.is_ascii() && other.is_ascii())
+        })
+    };
+    let word = &text[range.clone()];
+    !goes_on(text[..range.start].chars().next_back(), word.chars().next())
+        && !goes_on(word.chars().next_back(), text[range.end..].chars().next())
 }
 
 /// The whole word that a place in a text belongs to: letters, digits, `-` and `_`.

@@ -7,7 +7,7 @@ use super::moment::MONTHS;
 use super::{Form, Hole, Meaning, Scope, Words, is_epoch, is_moment, moments, scope_of};
 use crate::cassette::exchanges::MESSAGE;
 use crate::cassette::reading::{Kind, Node, Reading, Step};
-use crate::cassette::{Cassette, Ids, Reach};
+use crate::cassette::{Cassette, Evidence, Id, Ids, Reach};
 use crate::config::Treatment;
 use crate::text::date::day;
 use crate::text::json::{Text, pointer};
@@ -27,6 +27,8 @@ pub(crate) struct Names {
     issued_words: Words,
     /// What the client made up, with the interaction in which it came up.
     made_up: HashMap<String, usize>,
+    /// Whole values of which another run has shown, or a person says, that they are made up.
+    proved: HashMap<String, usize>,
     /// The days on which something in it was recorded, if that is known.
     days: BTreeSet<u64>,
 }
@@ -57,6 +59,10 @@ impl Names {
         let mut words = Vec::new();
         for id in &ids.client {
             names.made_up.entry(id.value.clone()).or_insert(id.interaction);
+            if is_proved_word(id) {
+                let first = names.proved.entry(id.value.clone()).or_insert(id.interaction);
+                *first = id.interaction.min(*first);
+            }
             match id.reach {
                 Reach::Anywhere => words.push(id.value.as_str()),
                 Reach::Field => {
@@ -100,6 +106,11 @@ impl Names {
     /// The interaction in which the client came up with a value that it makes up.
     pub(crate) fn made_up(&self, value: &str) -> Option<usize> {
         self.made_up.get(value).copied()
+    }
+
+    /// Words of which it was proved that the client makes them up, with the interaction in which it did first.
+    pub(crate) fn proved_words(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.proved.iter().map(|(word, first)| (word.as_str(), *first))
     }
 
     /// The places in a text of what the server issued.
@@ -201,6 +212,17 @@ impl Names {
         !self.fields.is_empty() && self.fields.contains(&(plain(name), text.to_owned()))
     }
 }
+
+/// Whether another run has shown, or a person says, that a word is made up which may be another one elsewhere.
+/// A number, and what is as short as a word that each text has, stands in a text by chance.
+fn is_proved_word(id: &Id) -> bool {
+    let is_proved = matches!(id.evidence, Evidence::Runs | Evidence::Person);
+    let is_word = || id.value.contains(char::is_alphabetic) && id.value.chars().count() >= SPOKEN;
+    is_proved && id.reach != Reach::Anywhere && is_word()
+}
+
+/// The letters of a word that means something by itself.
+const SPOKEN: usize = 3;
 
 /// A date that a client made from the present is hardly farther away, in days.
 const NEAR: u64 = 45;

@@ -11,7 +11,7 @@ use retape::{Error, Mode, Pace, Session};
 use crate::stage::Stage;
 use crate::support::client::{Reply, get, post, reply, split};
 use crate::support::socket::{Socket, Sockets};
-use crate::support::upstream::{Asked, Upstream};
+use crate::support::upstream::{Asked, Then, Upstream};
 use crate::support::wire::Wire;
 
 /// A server that says what it was asked, and issues the same agent to everybody.
@@ -75,6 +75,72 @@ async fn what_differs_from_run_to_run_is_open_and_comes_back() {
     let told = ask(&session.url(), "tiny-bee");
     assert_eq!(told.text(), r#"{"path":"/things","asked":{"name":"tiny-bee"}}"#);
     session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_word_that_differs_from_run_to_run_comes_back_wherever_it_is_said() {
+    let upstream = Upstream::start(|asked, wire| {
+        let name = asked.text();
+        let name = name.split('"').nth(3).unwrap_or("nobody");
+        let body = format!(
+            r#"{{"urn":"user:{name}","by":{{"{name}":1}},"text":"hi\n{name}, {name}son!."}}"#
+        );
+        wire.send(format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-File: \"{name}.txt\"\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        ));
+        Then::KeepAlive
+    });
+    let ask = |url: &str, name: &str| post(&format!("{url}/x"), &format!(r#"{{"name":"{name}"}}"#));
+    let runs = AtomicUsize::new(0);
+    let names = ["Birch", "Frost", "Hazel", "Ivana"];
+    let stage = Stage::new();
+    stage
+        .session(Mode::Record)
+        .upstream(upstream.url())
+        .run(async |session: &Session| {
+            ask(&session.url(), names[runs.fetch_add(1, Ordering::Relaxed)]);
+            Ok::<_, Error>(())
+        })
+        .await
+        .unwrap();
+
+    let session = stage.replay().await;
+    let told = ask(&session.url(), "Zoë");
+    session.stop().await.unwrap();
+
+    let expected = r#"{"urn":"user:Zoë","by":{"Zoë":1},"text":"hi\nZoë, Birchson!."}"#;
+    assert_eq!(told.text(), expected);
+    assert_eq!(told.field("x-file"), Some("\"Zoë.txt\""));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_word_that_the_server_said_first_stays_in_texts() {
+    let upstream = Upstream::json(|asked: &Asked| match asked.path() {
+        "/colours" => r#"{"all":"amber, birch, cedar"}"#.to_owned(),
+        _ => format!(r#"{{"all":"amber, birch, cedar","asked":{}}}"#, asked.text()),
+    });
+    let ask = |url: &str, name: &str| {
+        get(&format!("{url}/colours"));
+        post(&format!("{url}/x"), &format!(r#"{{"name":"{name}"}}"#))
+    };
+    let (runs, names) = (AtomicUsize::new(0), ["birch", "cedar", "amber", "frost"]);
+    let stage = Stage::new();
+    stage
+        .session(Mode::Record)
+        .upstream(upstream.url())
+        .run(async |session: &Session| {
+            ask(&session.url(), names[runs.fetch_add(1, Ordering::Relaxed)]);
+            Ok::<_, Error>(())
+        })
+        .await
+        .unwrap();
+
+    let session = stage.replay().await;
+    let told = ask(&session.url(), "hazel");
+    session.finish().await.unwrap();
+
+    assert_eq!(told.text(), r#"{"all":"amber, birch, cedar","asked":{"name":"hazel"}}"#);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

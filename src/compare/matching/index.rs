@@ -10,6 +10,7 @@ use super::credentials::Credentials;
 use super::groups::{Candidates, Groups};
 use super::marks;
 use super::nearest::Routes;
+use super::spoken;
 use super::twins::Twins;
 use super::verbatim::{Known, Verbatim};
 use super::writes::{self, Before};
@@ -161,6 +162,7 @@ impl Index {
         let twins = Twins::of(cassette, &names, &entries, &rules);
         let issued: Vec<Hole> = twins.holes().collect();
         let made_up = MadeUp::of(entries.iter().flat_map(Entry::made_up).chain(&issued));
+        let made_up = made_up.spoken(spoken::of(cassette, &names));
         let is_only = |number: usize| {
             let only = groups.get(entries[number].group).and_then(Candidates::only);
             only.is_some() && before[number].needed.is_none()

@@ -23,6 +23,7 @@ mod nearest;
 mod playlist;
 mod proof;
 mod route;
+mod spoken;
 mod twins;
 mod verbatim;
 mod why;
