@@ -15,6 +15,7 @@
 mod beside;
 mod clock;
 mod counted;
+mod drawn;
 mod interactions;
 mod kin;
 #[cfg(feature = "record")]

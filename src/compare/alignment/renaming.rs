@@ -6,11 +6,12 @@ use std::ops::Range;
 
 use super::clock::Clock;
 use super::counted::{counted, issued, placeholders, uncounted};
+use super::drawn::{drawn, proved};
 use super::kin::Kin;
 use super::value::{Said, Sort, Word, apart, between, is_passing, times, words};
 use super::{Script, View};
+use crate::cassette::Ids;
 use crate::cassette::splice::{Edit, splice};
-use crate::cassette::{Evidence, Id, Ids};
 use crate::identity::{EPOCH, Words, is_certain, is_epoch, is_mixed, is_sealed, next_span};
 
 /// What the names of a new recording are in an old one. One stands for one: no two are called the
@@ -37,8 +38,9 @@ pub(super) struct Names {
 }
 
 impl Names {
-    fn of(olds: HashMap<String, String>, counted: &HashSet<String>, clock: Option<Clock>) -> Self {
-        let words = olds.keys().chain(counted.iter().filter(|it| !olds.contains_key(*it)));
+    fn of(olds: HashMap<String, String>, side: &Side, clock: Option<Clock>) -> Self {
+        let unknown = side.counted.iter().chain(&side.drawn).filter(|it| !olds.contains_key(*it));
+        let words = olds.keys().chain(unknown);
         Self { words: Words::of(words.map(String::as_str)), olds, clock }
     }
 
@@ -180,25 +182,30 @@ struct Side {
     proved: Words,
     /// The server's, of which its table tells.
     issued: HashSet<String>,
+    /// Those that the client made up, which it has maybe drawn again for something else.
+    drawn: HashSet<String>,
 }
 
 impl Side {
-    fn of(views: &[View<'_>], ids: Option<&Ids>, counted: HashSet<String>) -> Self {
+    fn of(
+        views: &[View<'_>],
+        ids: Option<&Ids>,
+        counted: HashSet<String>,
+        drawn: HashSet<String>,
+    ) -> Self {
         let returned = returned(views);
         let mut values = certain(views);
-        values.extend(returned.iter().cloned());
-        let is_proved = |id: &&Id| matches!(id.evidence, Evidence::Runs | Evidence::Person);
-        let proved = ids.into_iter().flat_map(|ids| &ids.client).filter(is_proved);
+        values.extend(returned.iter().chain(&drawn).cloned());
         let issued: HashSet<String> = issued(views, ids).map(|id| id.value.clone()).collect();
         let random = issued.iter().filter(|value| is_mixed(value)).map(String::as_str);
-        let proved = Words::of(proved.map(|id| id.value.as_str()).chain(random));
+        let proved = Words::of(proved(ids).chain(random));
         let asked = views.iter().flat_map(View::asked_texts);
         let said = asked.flat_map(|said| proved.find(said.text).map(|range| &said.text[range]));
         values.extend(said.map(str::to_owned));
         let counted: HashSet<String> = counted.difference(&values).cloned().collect();
         values.extend(counted.iter().cloned());
         let finder = Words::of(values.iter().map(String::as_str));
-        Self { values, finder, returned, counted, proved, issued }
+        Self { values, finder, returned, counted, proved, issued, drawn }
     }
 
     /// Whether a word is one of those that are shown to be made up, and nothing else.
@@ -232,8 +239,9 @@ impl Known {
             one.iter().filter(|name| is_in_both(&uncounted(name))).cloned().collect()
         };
         let [old_ids, new_ids] = ids;
-        let old = Side::of(old, old_ids, both(&olds, &news));
-        let new = Side::of(new, new_ids, both(&news, &olds));
+        let [drawn, drawn_again] = drawn([old, new], ids);
+        let old = Side::of(old, old_ids, both(&olds, &news), drawn);
+        let new = Side::of(new, new_ids, both(&news, &olds), drawn_again);
         Self { old, new, clocks }
     }
 
@@ -243,16 +251,17 @@ impl Known {
         was == is && (!was || old.len() == new.len())
     }
 
-    /// Whether a server has counted anything.
+    /// Whether a name that is the same in both may be another one now.
     fn is_counting(&self) -> bool {
-        !self.new.counted.is_empty()
+        !(self.new.counted.is_empty() && self.new.drawn.is_empty())
     }
 
     /// What is called the same in both, what is known of the address, and what has the most votes
     /// beyond that; then what is made of these.
     pub(super) fn renaming(&self, moved: Option<&Moved>, votes: Votes<'_>) -> Renaming {
         let same = self.new.values.intersection(&self.old.values);
-        let same = same.filter(|same| !self.new.counted.contains(*same));
+        let is_another = |it: &String| self.new.counted.contains(it) || self.new.drawn.contains(it);
+        let same = same.filter(|same| !is_another(same));
         let same = same.map(|same| (same.clone(), same.clone()));
         let moved = moved.map(|Moved { from, to }| (from.clone(), to.clone()));
         let mut news: HashMap<String, String> = same.chain(moved).collect();
@@ -284,8 +293,8 @@ impl Known {
         }
         let returned = self.old.returned.union(&self.new.returned).cloned().collect();
         let [before, now] = self.clocks;
-        let old = Names::of(olds, &self.old.counted, before);
-        let new = Names::of(news, &self.new.counted, now);
+        let old = Names::of(olds, &self.old, before);
+        let new = Names::of(news, &self.new, now);
         Renaming { old, new, returned, made }
     }
 }

@@ -399,6 +399,51 @@ fn names_are_exchanged_as_a_whole_wherever_dashes_and_underscores_fall() {
     }
 }
 
+#[test]
+fn small_names_that_were_drawn_anew_are_told_as_before() {
+    let users = |a: &str, b: &str, ids: Option<Ids>| {
+        let made = |user: &str, what: &str| format!(r#"{{"name":"{user}",{what}}}"#);
+        let (admin, guest) = (r#""role":"admin","quota":5"#, r#""role":"guest","quota":7"#);
+        let [one, other] = [made(a, admin), made(b, guest)];
+        let cassette = talk(&[
+            (&format!("PUT /users/{a} {{{admin}}}"), &one),
+            (&format!("PUT /users/{b} {{{guest}}}"), &other),
+            (&format!("GET /users/{a}"), &one),
+            (&format!("GET /users/{b}"), &other),
+        ]);
+        Cassette { ids, ..cassette }
+    };
+    let proved = |names: [&str; 2]| {
+        let id = |(interaction, name): (usize, &str)| Id {
+            value: name.to_owned(),
+            interaction,
+            at: "path.2".to_owned(),
+            reach: if name.contains(char::is_numeric) { Reach::Anywhere } else { Reach::Here },
+            evidence: Evidence::Runs,
+        };
+        let [a, b] = names;
+        let mut ids = Ids::default();
+        ids.client = [a, b, a, b].into_iter().enumerate().map(id).collect();
+        Some(ids)
+    };
+    for (was, is) in [
+        (["user3", "user7"], ["user7", "user2"]),
+        (["user3", "user7"], ["user7", "user3"]),
+        (["user3", "user7"], ["user2", "user3"]),
+        (["user3", "user7"], ["user3", "user7"]),
+        (["Birch", "Hazel"], ["Hazel", "Birch"]),
+        (["Birch", "Hazel"], ["Hazel", "Frost"]),
+        (["c3", "c7"], ["c7", "c2"]),
+    ] {
+        let old = users(was[0], was[1], proved(was));
+        for ids in [None, proved(is)] {
+            let renewed = renew(&old, users(is[0], is[1], ids)).cassette;
+
+            assert_eq!(renewed.interactions, old.interactions, "{was:?} {is:?}");
+        }
+    }
+}
+
 /// Messages with their ids and otids.
 fn messages(messages: &[(&str, &str)]) -> Cassette {
     let message = |(id, otid): &(&str, &str)| format!(r#"{{"id":"{id}","otid":"{otid}"}}"#);
