@@ -86,7 +86,8 @@ pub(super) fn leaf(text: &str, range: Range<usize>, field: Field, nodes: &mut Ve
 impl Node {
     /// Takes a value for one that a client says: it is how long something took only where a replay takes it so.
     pub(super) fn ask(&mut self, text: &str) {
-        if std::mem::take(&mut self.field.is_timing) {
+        let Field { is_timing, is_measured, .. } = &mut self.field;
+        if std::mem::take(is_timing) | std::mem::take(is_measured) {
             self.words = words(&text[self.range.clone()]);
         }
     }
@@ -216,6 +217,8 @@ pub(crate) struct Field {
     pub(crate) is_span: bool,
     /// How long something took, if a server says so: from a client it may be how long something may take.
     is_timing: bool,
+    /// The same where the number is none that a clock shows: `completion_time` may be either.
+    is_measured: bool,
     pub(crate) is_id: bool,
     /// Random letters that hide how long the others are.
     pub(crate) is_padding: bool,
@@ -223,12 +226,24 @@ pub(crate) struct Field {
     pub(crate) is_process: bool,
 }
 
+/// What comes last in the names of what a server has measured. Others (`start_time`) say where in a recording of
+/// speech a word stands, or what was agreed.
+const MEASURED: [&str; 6] = [
+    "queue_time",
+    "prompt_time",
+    "completion_time",
+    "total_time",
+    "elapsed_time",
+    "processing_time",
+];
+
 impl Field {
     /// Nothing is known.
     pub(crate) const PLAIN: Self = Self {
         is_time: false,
         is_span: false,
         is_timing: false,
+        is_measured: false,
         is_id: false,
         is_padding: false,
         is_process: false,
@@ -245,6 +260,7 @@ impl Field {
             is_time: meaning == Meaning::Moment,
             is_span: meaning == Meaning::Span,
             is_timing: ends(&["_ns", "ttft_ms", "ttft_us", "_duration", "time_to_first_token"]),
+            is_measured: ends(&MEASURED),
             is_id: matches!(meaning, Meaning::Mark | Meaning::Identity)
                 || refers(name)
                 // What made the answer: `system_fingerprint`.
@@ -267,6 +283,7 @@ impl<'v> Said<'v> {
         let is_process = || may_number(self.value());
         self.field.is_padding
             || ((self.field.is_span || self.field.is_timing) && is_number())
+            || (self.field.is_measured && is_number() && !is_epoch(self.text))
             || (self.field.is_process && is_process())
     }
 }

@@ -209,6 +209,9 @@ mod tests {
         check("1763712000.7848911", "1763712999.75", "created", true);
         check("1763712000", "1763712999.75", "created", false);
         check("17.5", "3", "duration_ms", true);
+        check("0.0288", "5e-05", "queue_time", true);
+        check("0.0288", "1763712000", "completion_time", false);
+        check("1.25", "1.5", "start_time", false);
         check("1763712000", "1763712999", "count", false);
         check("2026-11-21", "2026-11-22", "created_at", true);
         check("2025-06-18", "2025-11-25", "protocolVersion", false);
