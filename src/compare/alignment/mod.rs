@@ -12,6 +12,7 @@
 //! whole, for of what stands in the same place not a part is another name. With those that are known by
 //! name all is done once more, so that what only its identifiers tell apart finds its partner too.
 
+mod anew;
 mod beside;
 mod clock;
 mod counted;
@@ -103,9 +104,7 @@ pub(crate) fn answer_look(interaction: &Interaction) -> u64 {
 /// Equal for requests of the same sort of thing: their methods and paths, with what looks like a number or a name masked.
 #[cfg(feature = "record")]
 pub(crate) fn route(interaction: &Interaction) -> u64 {
-    let mut view = View::of(interaction, &Rules::default());
-    view.look(&Names::default());
-    view.route
+    View::of(interaction, &Rules::default()).route
 }
 
 /// Two recordings made ready to be walked through, and how they lie beside each other.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use super::anew::anew;
 use super::clock::Clock;
 use super::counted::{counted, issued, placeholders, uncounted};
 use super::drawn::{drawn, proved};
@@ -191,11 +192,11 @@ impl Side {
         views: &[View<'_>],
         ids: Option<&Ids>,
         counted: HashSet<String>,
-        drawn: HashSet<String>,
+        [drawn, anew]: [HashSet<String>; 2],
     ) -> Self {
         let returned = returned(views);
         let mut values = certain(views);
-        values.extend(returned.iter().chain(&drawn).cloned());
+        values.extend(returned.iter().chain(&drawn).chain(&anew).cloned());
         let issued: HashSet<String> = issued(views, ids).map(|id| id.value.clone()).collect();
         let random = issued.iter().filter(|value| is_mixed(value)).map(String::as_str);
         let proved = Words::of(proved(ids).chain(random));
@@ -238,10 +239,10 @@ impl Known {
             let is_in_both = |name: &String| others.contains(name) && counts.contains(name);
             one.iter().filter(|name| is_in_both(&uncounted(name))).cloned().collect()
         };
-        let [old_ids, new_ids] = ids;
+        let [made, made_anew] = anew([old, new]);
         let [drawn, drawn_again] = drawn([old, new], ids);
-        let old = Side::of(old, old_ids, both(&olds, &news), drawn);
-        let new = Side::of(new, new_ids, both(&news, &olds), drawn_again);
+        let old = Side::of(old, ids[0], both(&olds, &news), [drawn, made]);
+        let new = Side::of(new, ids[1], both(&news, &olds), [drawn_again, made_anew]);
         Self { old, new, clocks }
     }
 

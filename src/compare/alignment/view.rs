@@ -104,22 +104,14 @@ impl<'a> View<'a> {
             }
             script
         });
-        Self { interaction, asked, answered, route: 0, request: 0, response: 0 }
+        let route = route(request);
+        Self { interaction, asked, answered, route, request: 0, response: 0 }
     }
 
     /// Makes the hashes of all that is in it.
     pub(super) fn look(&mut self, names: &Names) {
         let request = &self.interaction.request;
         let method = hash_of(&request.method);
-        let unknown = Names::default();
-        let segments = request.path_only().split('/').map(|segment| {
-            let is_number = !segment.is_empty() && segment.bytes().all(|it| it.is_ascii_digit());
-            if is_number {
-                return 0;
-            }
-            hash_of(&*unknown.masked(segment, &words(segment)))
-        });
-        self.route = combine(&std::iter::once(method).chain(segments).collect::<Vec<u64>>());
         let path = hash_of(&*names.masked(&request.path, &words(&request.path)));
         self.request = combine(&[method, path, self.asked.look(names)]);
         let said = self.answered.as_mut().map(|script| script.look(names));
@@ -147,9 +139,13 @@ impl<'a> View<'a> {
 
     /// All texts of the answer.
     pub(super) fn answered_texts(&self) -> Vec<Said<'_>> {
+        self.answered_fields().chain(self.answered.iter().flat_map(Script::texts)).collect()
+    }
+
+    /// The header fields of the answer.
+    pub(super) fn answered_fields(&self) -> impl Iterator<Item = Said<'_>> {
         let response = self.interaction.response();
-        let said = response.into_iter().flat_map(|response| fields(&response.headers));
-        said.chain(self.answered.iter().flat_map(Script::texts)).collect()
+        response.into_iter().flat_map(|response| fields(&response.headers))
     }
 
     /// The values in the body of the answer.
@@ -180,6 +176,16 @@ impl<'a> View<'a> {
         hashes.sort_unstable();
         hashes
     }
+}
+
+fn route(request: &Request) -> u64 {
+    let unknown = Names::default();
+    let segments = request.path_only().split('/').map(|segment| {
+        let is_number = !segment.is_empty() && segment.bytes().all(|it| it.is_ascii_digit());
+        if is_number { 0 } else { hash_of(&*unknown.masked(segment, &words(segment))) }
+    });
+    let method = std::iter::once(hash_of(&request.method));
+    combine(&method.chain(segments).collect::<Vec<u64>>())
 }
 
 /// Whether the answer, if it is a list, means the same in any order: `GET /v1/tools`.

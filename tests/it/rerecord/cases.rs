@@ -444,6 +444,38 @@ fn small_names_that_were_drawn_anew_are_told_as_before() {
     }
 }
 
+#[test]
+fn identifiers_that_are_made_anew_each_time_are_told_as_before_whatever_they_look_like() {
+    let made = |names: &[&str]| {
+        let answers = names.iter().map(|name| format!(r#"{{"id":"{name}","name":"x"}}"#));
+        let answers: Vec<String> = answers.collect();
+        talk(&answers.iter().map(|it| ("POST /things {}", it.as_str())).collect::<Vec<_>>())
+    };
+    let kinds: [[&str; 6]; 4] = [
+        ["qwhzkdmnbv", "zzpwlwmtrd", "kjhxcvbwqm", "plmnkoqwxz", "hgfdsvbnqw", "wertyplkjh"],
+        [
+            "kO+3/w==aB0=",
+            "zU8/1+aaQw0=",
+            "P/+7Tq1mBw8=",
+            "xX+Zy8/qLm4=",
+            "Aa1+b2/C3d0=",
+            "R+s/Tu9Vw50=",
+        ],
+        ["Xk2p9QwZ7aB", "a8Kx0pQ2mZ7", "b9Ly1qR3nA8", "c0Mz2rS4oB9", "d1Na3sT5pC0", "e2Ob4tU6qD1"],
+        ["BCDF-GHJK", "LMNP-QRST", "VWXZ-BDCF", "ZXWV-TSRQ", "PNML-KJHG", "FDCB-XZVW"],
+    ];
+    for names in kinds {
+        let (was, is) = names.split_at(3);
+        check(&made(was), made(is), &made(was));
+        // What is said once may be a word, and so may what is said again.
+        check(&made(&was[..1]), made(&is[..1]), &made(&is[..1]));
+        let again = [was[0], is[1], is[2]];
+        check(&made(was), made(&again), &made(&again));
+    }
+    let longer = ["qwhzkdmnbvx", "zzpwlwmtrdx", "kjhxcvbwqmx"];
+    check(&made(&kinds[0][..3]), made(&longer), &made(&longer));
+}
+
 /// Messages with their ids and otids.
 fn messages(messages: &[(&str, &str)]) -> Cassette {
     let message = |(id, otid): &(&str, &str)| format!(r#"{{"id":"{id}","otid":"{otid}"}}"#);
@@ -528,7 +560,7 @@ fn how_long_something_took_is_kept_in_a_request_and_how_long_it_may_take_is_not(
         check(&asked(name, 30, "a"), asked(name, 60, "a"), &asked(name, 30, "a"));
         check(&asked(name, 30, "a"), asked(name, 60, "b"), &asked(name, 30, "b"));
     }
-    for name in ["max_duration", "timeout_ns", "timeout_ms", "seconds"] {
+    for name in ["max_duration", "timeout_ns", "timeout_ms", "seconds", "total_time"] {
         check(&asked(name, 30, "a"), asked(name, 60, "a"), &asked(name, 60, "a"));
     }
     let answered = |ns: u32| talk(&[("GET /v1/runs", &format!(r#"{{"total_duration":{ns}}}"#))]);
