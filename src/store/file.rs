@@ -6,6 +6,7 @@ use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
+use http::Method;
 
 use super::folder::make_folder;
 use super::foreign::{foreign_of, load_as_it_is};
@@ -13,7 +14,7 @@ use super::list::list;
 use super::replace::{remove_unfinished, replace};
 use super::saving::Saving;
 use super::{Journal, disk, find_config, large, mention, regular};
-use crate::cassette::{Cassette, Interactions, Large, Larges, Name, Response, format};
+use crate::cassette::{Cassette, Interactions, Large, Larges, Name, Request, Response, format};
 use crate::config::Rules;
 use crate::error::{Error, Kind, Result};
 use crate::message::Protocols;
@@ -180,16 +181,46 @@ pub(super) fn decode(
     body: impl Fn(&str) -> Option<Result<Bytes>>,
     large: impl FnMut(&str) -> Option<Bytes>,
 ) -> Result<Cassette> {
-    let text = String::from_utf8(bytes)
-        .map_err(|source| Error::new(Kind::Syntax).at(path).because(source.utf8_error()))?;
+    let text = String::from_utf8(bytes).map_err(|source| {
+        let error = Error::new(Kind::Syntax).at(path).because(source.utf8_error());
+        error.with_hint(if is_wide(source.as_bytes()) { WIDE } else { NO_TEXT })
+    })?;
     let missing = |hash: &str| Err(Error::new(Kind::MissingBody { hash: hash.to_owned() }));
     let body = |hash: &str| body(hash).unwrap_or_else(|| missing(hash));
-    format::decode_with(&text, body, large).map_err(|error| match error.hint() {
+    let decoded = format::decode_with(&text, body, large);
+    let decoded = decoded.and_then(|cassette| check_requests(&cassette).map(|()| cassette));
+    decoded.map_err(|error| match error.hint() {
         Some(_) => error.at_file(path),
+        None if is_wide(text.as_bytes()) => error.at_file(path).with_hint(WIDE),
         None => error
             .at_file(path)
             .with_hint("mend it, restore it from version control, or record it again"),
     })
+}
+
+/// Whether a file is in UTF-16, as editors and shells of Windows write it.
+fn is_wide(bytes: &[u8]) -> bool {
+    matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, _, ..] | [_, 0, ..])
+}
+
+/// What to do then, and with what is no text otherwise.
+const WIDE: &str =
+    "it is in UTF-16: save it as UTF-8, restore it from version control, or record it again";
+const NO_TEXT: &str = "save it as UTF-8, restore it from version control, or record it again";
+
+/// Refuses what no client can ask: the format holds it, so somebody has edited the file.
+fn check_requests(cassette: &Cassette) -> Result<()> {
+    for (number, interaction) in cassette.interactions.iter().enumerate() {
+        let Request { method, path, .. } = &interaction.request;
+        let is_path = path.is_empty() || path.starts_with(['/', '*']) || path.contains("://");
+        let what = match Method::from_bytes(method.as_bytes()) {
+            Err(_) => "no request has such a method",
+            Ok(_) if !is_path => "a path begins with `/`",
+            Ok(_) => continue,
+        };
+        return Err(Error::new(Kind::Invalid(what)).in_interaction(number));
+    }
+    Ok(())
 }
 
 /// Reads what a person says in a cassette about matching, also if the rest of it cannot be read.

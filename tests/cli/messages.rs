@@ -266,6 +266,50 @@ fn a_file_that_is_no_cassette_is_not_shown() {
 }
 
 #[test]
+fn a_file_that_no_release_has_written_so_says_what_to_do() {
+    let stage = Stage::new();
+    let edited = |from: &str, to: &str| {
+        let text = r#"{"retape": 1, "recorded": {"upstream": "http://127.0.0.1:8283"}, "redactions": [],
+            "interactions": [{"request": {"method": "GET", "path": "/v1", "headers": {}},
+            "response": {"status": 200, "headers": {}}}]}"#;
+        stage.write("cassettes/edited.json", &text.replace(from, to));
+        refused(&stage, &["show", "edited"])
+    };
+
+    assert_snapshot!(edited("GET", "G ET"), @"
+    error: not a valid cassette: no request has such a method (`FOLDER/cassettes/edited.json`) in interaction 1
+    hint: mend it, restore it from version control, or record it again
+    ");
+    assert_snapshot!(edited("GET", ""), @"
+    error: not a valid cassette: no request has such a method (`FOLDER/cassettes/edited.json`) in interaction 1
+    hint: mend it, restore it from version control, or record it again
+    ");
+    assert_snapshot!(edited("/v1", "v1"), @"
+    error: not a valid cassette: a path begins with `/` (`FOLDER/cassettes/edited.json`) in interaction 1
+    hint: mend it, restore it from version control, or record it again
+    ");
+    assert_snapshot!(edited("{", "\0{"), @"
+    error: not a cassette (`FOLDER/cassettes/edited.json`, line 1)
+      because: expected value at line 1 column 1
+    hint: it is in UTF-16: save it as UTF-8, restore it from version control, or record it again
+    ");
+    let file = stage.folder().join("cassettes/edited.json");
+    let wide: Vec<u8> = "\u{feff}{}".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    std::fs::write(&file, wide).unwrap();
+    assert_snapshot!(refused(&stage, &["show", "edited"]), @"
+    error: not a cassette (`FOLDER/cassettes/edited.json`)
+      because: invalid utf-8 sequence of 1 bytes from index 0
+    hint: it is in UTF-16: save it as UTF-8, restore it from version control, or record it again
+    ");
+    std::fs::write(&file, b"{\"retape\": 1, \"note\": \"\xe9\"}").unwrap();
+    assert_snapshot!(refused(&stage, &["show", "edited"]), @"
+    error: not a cassette (`FOLDER/cassettes/edited.json`)
+      because: invalid utf-8 sequence of 1 bytes from index 23
+    hint: save it as UTF-8, restore it from version control, or record it again
+    ");
+}
+
+#[test]
 fn a_folder_that_cannot_be_written_is_told_before_the_server_is_asked() {
     let stage = Stage::new();
     stage.write("cassettes", "a file");
