@@ -6,7 +6,8 @@
 //! them are recorded dates that meant something else. So what is equal decides only on the day of the
 //! recording. On another one the first request with a date is the one that was recorded first, of those that
 //! it may be; the days between hold for all that comes in the same place. A client whose dates are the same
-//! each time is no days later.
+//! each time is no days later. Where several were asked for at once, which of them comes first says nothing, and the
+//! days since the recording decide.
 
 use std::collections::HashMap;
 
@@ -41,13 +42,14 @@ impl Days {
         }
     }
 
-    /// The interactions that say what a live date means; `saying` finds those that say a text, and `turn`
-    /// tells which of them is next.
+    /// The interactions that say what a live date means; `saying` finds those that say a text, `turn` tells which of
+    /// them is next, and `is_at_once` whether one was asked for together with others.
     pub(super) fn saying<'i>(
         &self,
         (place, live): (u64, &str),
         saying: impl Fn(&str) -> Option<Candidates<'i>>,
         turn: impl Fn(&Candidates<'i>) -> Option<usize>,
+        is_at_once: impl Fn(usize) -> bool,
     ) -> Option<Candidates<'i>> {
         let Some(day) = date::day(live) else { return saying(live) };
         let before = |days: i64| {
@@ -59,9 +61,13 @@ impl Days {
             (None, None) => saying(live),
             // The clock of the client may be on the other side of midnight.
             (None, Some(elapsed)) => {
-                let found = [elapsed - 1, elapsed, elapsed + 1, 0].into_iter().filter_map(before);
-                let due = found.filter_map(|list| Some((turn(&list)?, list)));
-                let first = due.min_by_key(|(turn, _)| *turn).map(|(_, list)| list);
+                let days = [elapsed, elapsed - 1, elapsed + 1, 0].into_iter();
+                let due: Vec<(usize, Candidates<'_>)> = days
+                    .filter_map(|days| before(days).and_then(|list| Some((turn(&list)?, list))))
+                    .collect();
+                let says_nothing = due.iter().all(|(turn, _)| is_at_once(*turn));
+                let first = due.iter().min_by_key(|(turn, _)| if says_nothing { 0 } else { *turn });
+                let first = first.map(|(_, list)| *list);
                 first.or_else(|| saying(live))
             }
         }
@@ -82,13 +88,28 @@ mod tests {
 
     /// Which of the recorded requests answer a client that asks for these dates.
     fn answered(elapsed: Option<i64>, recorded: &[&str], live: &[&str]) -> Vec<Option<usize>> {
+        answered_of(elapsed, recorded, live, false)
+    }
+
+    /// The same of requests that were made at once, or one after the other.
+    fn answered_of(
+        elapsed: Option<i64>,
+        recorded: &[&str],
+        live: &[&str],
+        is_at_once: bool,
+    ) -> Vec<Option<usize>> {
         let days = |date: &str| date::day(date).unwrap();
         let groups = Groups::of(recorded.iter().enumerate().map(|(at, date)| (days(date), at)));
         let mut known = Days { elapsed, ..Days::default() };
         let mut played = vec![false; recorded.len()];
         let mut ask = |date: &&str| {
             let turn = |list: &Candidates<'_>| list.iter().find(|number| !played[*number]);
-            let found = known.saying((7, date), |text| groups.get(date::day(text)?), turn)?;
+            let found = known.saying(
+                (7, date),
+                |text| groups.get(date::day(text)?),
+                turn,
+                |_| is_at_once,
+            )?;
             let number = turn(&found)?;
             played[number] = true;
             known.note(&hole(recorded[number]), &hole(date));
@@ -118,6 +139,24 @@ mod tests {
         }
         // On the day of the recording the date decides, whoever asks first.
         assert_eq!(answered(None, &recorded, &[third, first, second]), [Some(2), Some(0), Some(1)]);
+    }
+
+    #[test]
+    fn dates_that_were_asked_for_at_once_are_told_apart_by_the_days_that_went_by() {
+        let recorded = ["2026-11-30", "2026-12-01", "2026-12-02"];
+        let [first, second, third] = ["2026-12-02", "2026-12-03", "2026-12-04"];
+
+        for (live, expected) in [
+            ([first, second, third], [0, 1, 2]),
+            ([second, third, first], [1, 2, 0]),
+            ([third, first, second], [2, 0, 1]),
+        ] {
+            let found = answered_of(Some(2), &recorded, &live, true);
+            assert_eq!(found, expected.map(Some), "{live:?}");
+        }
+        // By another clock, and the same each time.
+        assert_eq!(answered_of(Some(1), &recorded, &[third], true), [Some(2)]);
+        assert_eq!(answered_of(Some(90), &recorded, &recorded, true), [0, 1, 2].map(Some));
     }
 
     #[test]

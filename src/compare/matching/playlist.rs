@@ -206,7 +206,8 @@ impl Playlist {
             match self.bindings.stands_for(open.scope, live) {
                 Some(recorded) => saying(recorded),
                 None if open.scope == Scope::Moment => {
-                    self.days.saying((open.place, live), saying, turn)
+                    let is_at_once = |number: usize| index.twins.was_at_once(number);
+                    self.days.saying((open.place, live), saying, turn, is_at_once)
                 }
                 None => saying(live),
             }

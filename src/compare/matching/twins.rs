@@ -28,6 +28,8 @@ pub(super) struct Twins {
     /// Which twin has issued a name.
     of_name: HashMap<String, usize>,
     words: Words,
+    /// What was asked for while others were.
+    at_once: HashSet<usize>,
 }
 
 /// Which twins are which in a run.
@@ -68,18 +70,22 @@ impl Twins {
         let interactions = &cassette.interactions;
         let overlap =
             |it: &Interaction| it.after.iter().map(|it| it.interaction).collect::<Vec<_>>();
-        let beside: HashSet<usize> = interactions.iter().flat_map(overlap).collect();
+        let beside = interactions.iter().zip(0..).flat_map(|(it, number)| {
+            let own = (!it.after.is_empty()).then_some(number);
+            overlap(it).into_iter().chain(own)
+        });
+        let beside: HashSet<usize> = beside.collect();
         let issued = names.issued_by_interaction();
         let look = |number: usize| {
             let own = issued.get(&number)?;
-            let is_beside = beside.contains(&number) || !interactions[number].after.is_empty();
+            let is_beside = beside.contains(&number);
             let is_telling = own.iter().all(|(_, name)| name.len() >= TELLING);
             let entry = &entries[number];
             let look = || look_of(&interactions[number], own, (entry, entry.group()));
             (is_beside && is_telling).then(look)
         };
         let looks: Vec<Option<u64>> = (0..interactions.len()).map(look).collect();
-        let mut twins = Self::default();
+        let mut twins = Self { at_once: beside, ..Self::default() };
         let mut twin_of: HashMap<usize, usize> = HashMap::new();
         for (number, interaction) in interactions.iter().enumerate() {
             let Some(own) = looks[number] else { continue };
@@ -117,6 +123,11 @@ impl Twins {
         self.of_name.extend(names.iter().map(|name| (name.clone(), number)));
         self.all.push(Twin { interaction, set: set.unwrap_or(number), names, uses: Vec::new() });
         number
+    }
+
+    /// Whether an interaction was asked for while another one was.
+    pub(super) fn was_at_once(&self, interaction: usize) -> bool {
+        self.at_once.contains(&interaction)
     }
 
     /// All that they have issued.
