@@ -277,6 +277,11 @@ pub(super) fn parameter(name: &str) -> Tells {
     }
 }
 
+/// Whether a parameter says who logs in.
+pub(super) fn is_of_user(name: &str) -> bool {
+    is_in("user username login email uid account", &name.to_ascii_lowercase())
+}
+
 /// What a name tells that is followed by a value in prose, where `key` and `code` are words.
 pub(super) fn assigned(name: &str) -> Tells {
     match field(name) {

@@ -34,10 +34,14 @@ pub(super) fn find(url: &str, notes: &mut Notes<'_>) -> Vec<Edit> {
 
 /// The edits for `name=value` pairs in a range of a text: a query, a fragment, a form.
 pub(super) fn pairs(text: &str, range: Range<usize>, notes: &mut Notes<'_>) -> Vec<Edit> {
-    let fields = form::fields(text, range, &['&', '#', '?']);
-    let found = fields.filter_map(|field| {
-        let value = field.value?;
-        let with = parameter(&text[field.name], &text[value.clone()], notes)?;
+    let fields: Vec<form::Field> = form::fields(text, range, &['&', '#', '?']).collect();
+    // Alone it may be how often something was tried: `pass=2`.
+    let mut names = fields.iter().map(|field| form_decoded(&text[field.name.clone()]));
+    let is_login = notes.applies(Rule::Names) && names.any(|name| name::is_of_user(&name));
+    let found = fields.into_iter().filter_map(|field| {
+        let (name, value) = (&text[field.name], field.value?);
+        let is_password = is_login && name.eq_ignore_ascii_case("pass");
+        let with = parameter(name, &text[value.clone()], is_password, notes)?;
         Some(Edit::new(value, with))
     });
     found.collect()
@@ -73,10 +77,15 @@ pub(super) fn tells(name: &str, value: &str, notes: &Notes<'_>) -> bool {
     }
 }
 
-fn parameter(name: &str, spelled: &str, notes: &mut Notes<'_>) -> Option<String> {
+fn parameter(
+    name: &str,
+    spelled: &str,
+    is_password: bool,
+    notes: &mut Notes<'_>,
+) -> Option<String> {
     let name = form_decoded(name.strip_prefix("amp;").unwrap_or(name));
     let value = form_decoded(spelled);
-    if !tells(&name, &value, notes) {
+    if !(is_password || tells(&name, &value, notes)) {
         return None;
     }
     let with = notes.replacement(&name, &value);

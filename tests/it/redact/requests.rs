@@ -34,6 +34,27 @@ fn headers_keep_what_is_readable() {
     assert_eq!(shown("referer"), "http://redacted@h/p?token=[redacted:token]");
 }
 
+#[test]
+fn what_goes_with_a_user_is_a_password_whatever_it_looks_like() {
+    for (asked, expected) in [
+        ("/a?user=ann&pass=hunter2", "/a?user=ann&pass=[redacted:pass]"),
+        ("/a?PASS=wonder%20land&Login=ann", "/a?PASS=[redacted:PASS]&Login=ann"),
+        ("/a?pass=2&of=3", "/a?pass=2&of=3"),
+        ("/a?user=ann&pass=", "/a?user=ann&pass="),
+    ] {
+        let mut request = request(asked, &[], "");
+        Redactor::standard().request(&mut request);
+        assert_eq!(request.path, expected);
+        let again = request.path.clone();
+        Redactor::standard().request(&mut request);
+        assert_eq!(request.path, again);
+    }
+    let mut form = request("/", &[("content-type", "application/x-www-form-urlencoded")], "");
+    form.body = "username=ann&pass=hunter2".into();
+    Redactor::standard().request(&mut form);
+    assert_eq!(form.body, "username=ann&pass=[redacted:pass]");
+}
+
 /// What a client that sends these fields shows of them.
 fn shown(fields: &[(&str, &str)]) -> Vec<String> {
     let mut request = request("/", fields, "");
