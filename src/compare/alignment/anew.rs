@@ -1,27 +1,59 @@
-//! Identifiers that a server makes anew for each answer, and with which nobody comes back.
+//! Identifiers that a server makes anew for each answer.
 //!
 //! # Rationale
 //!
 //! `qWmXnRbTvK` may be a word. What shows that it is none is that a server says another one each time in the same
-//! place, in both recordings, and each as long: a list of what there is would have something in common.
+//! place, in both recordings, and each as long: a list of what there is would have something in common. In a place for
+//! names that is enough. With which of them a client came back, and to which place, the tables of names tell.
 
 use std::collections::{HashMap, HashSet};
 
 use super::View;
+use super::counted::{issued, uncounted};
 use super::value::Said;
+use crate::cassette::Ids;
+use crate::cassette::reading::hash::hash_of;
 use crate::identity::{SHORTEST, Words};
 
 /// So many different ones in each recording are no accident.
 const SEVERAL: usize = 3;
 
-/// A place for names: in answers of one sort, of so many names the one with that number.
-type Place = (u64, usize, usize);
+/// A place in the answers of one sort of request.
+type Place = (u64, In);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum In {
+    /// Of so many places for names, the one with that number.
+    Names(usize, usize),
+    /// One that a table of names tells.
+    Table(u64),
+}
+
+/// The names in a place.
+type ByPlace<'v> = HashMap<Place, HashSet<&'v str>>;
 
 /// The names in each of two recordings that their servers have made anew.
-pub(super) fn anew(sides: [&[View<'_>]; 2]) -> [HashSet<String>; 2] {
-    let [olds, news] = sides.map(by_place);
+pub(super) fn anew(sides: [&[View<'_>]; 2], ids: [Option<&Ids>; 2]) -> [HashSet<String>; 2] {
+    let mut found = in_both(&sides.map(by_place));
+    for (side, found) in sides.into_iter().zip(&mut found).filter(|(_, found)| !found.is_empty()) {
+        // What the client says itself is not the server's.
+        let words = Words::of(found.iter().map(String::as_str));
+        let asked = side.iter().flat_map(View::asked_texts);
+        let said = asked.flat_map(|said| words.find(said.text).map(|at| said.text[at].to_owned()));
+        for said in said.collect::<Vec<String>>() {
+            found.remove(&said);
+        }
+    }
+    let [old, new] = sides;
+    let returned = in_both(&[returned(old, ids[0]), returned(new, ids[1])]);
+    found.iter_mut().zip(returned).for_each(|(found, returned)| found.extend(returned));
+    found
+}
+
+/// What both recordings show to be made anew.
+fn in_both([olds, news]: &[ByPlace<'_>; 2]) -> [HashSet<String>; 2] {
     let mut found: [HashSet<String>; 2] = Default::default();
-    for (place, were) in &olds {
+    for (place, were) in olds {
         let Some(are) = news.get(place) else { continue };
         let length = were.iter().next().map_or(0, |name| name.len());
         let is_alike = were.iter().chain(are).all(|name| name.len() == length);
@@ -32,32 +64,38 @@ pub(super) fn anew(sides: [&[View<'_>]; 2]) -> [HashSet<String>; 2] {
             now.extend(are.iter().map(|name| (*name).to_owned()));
         }
     }
-    for (side, found) in sides.into_iter().zip(&mut found).filter(|(_, found)| !found.is_empty()) {
-        let words = Words::of(found.iter().map(String::as_str));
-        let asked = side.iter().flat_map(View::asked_texts);
-        let said = asked.flat_map(|said| words.find(said.text).map(|at| said.text[at].to_owned()));
-        for said in said.collect::<Vec<String>>() {
-            found.remove(&said);
-        }
-    }
     found
 }
 
 /// What stands in the places for names of the answers.
-fn by_place<'v>(views: &'v [View<'_>]) -> HashMap<Place, HashSet<&'v str>> {
-    let mut found: HashMap<Place, HashSet<&str>> = HashMap::new();
+fn by_place<'v>(views: &'v [View<'_>]) -> ByPlace<'v> {
+    let mut found = ByPlace::new();
     for view in views {
         let fields = view.answered_fields().filter(|said| said.field.is_id);
         let fields: Vec<&str> = fields.map(Said::value).collect();
         for names in view.answered_ids().chain([fields]) {
             for (at, name) in names.iter().enumerate().filter(|(_, name)| is_name(name)) {
-                found.entry((view.route, names.len(), at)).or_default().insert(name);
+                let place = (view.route, In::Names(names.len(), at));
+                found.entry(place).or_default().insert(name);
             }
         }
     }
     found
 }
 
+/// What a client came back with, by the places that its table of names tells.
+fn returned<'v>(views: &[View<'_>], ids: Option<&'v Ids>) -> ByPlace<'v> {
+    let mut found = ByPlace::new();
+    for id in issued(views, ids).filter(|id| is_name(&id.value)) {
+        let at = In::Table(hash_of(&*uncounted(&id.at)));
+        found.entry((views[id.interaction].route, at)).or_default().insert(&id.value);
+    }
+    found
+}
+
+/// A number may be a count.
 fn is_name(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_graphic()) && !text.contains("[redacted:")
+    text.bytes().all(|byte| byte.is_ascii_graphic())
+        && text.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && !text.contains("[redacted:")
 }

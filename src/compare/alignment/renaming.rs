@@ -239,7 +239,7 @@ impl Known {
             let is_in_both = |name: &String| others.contains(name) && counts.contains(name);
             one.iter().filter(|name| is_in_both(&uncounted(name))).cloned().collect()
         };
-        let [made, made_anew] = anew([old, new]);
+        let [made, made_anew] = anew([old, new], ids);
         let [drawn, drawn_again] = drawn([old, new], ids);
         let old = Side::of(old, ids[0], both(&olds, &news), [drawn, made]);
         let new = Side::of(new, ids[1], both(&news, &olds), [drawn_again, made_anew]);

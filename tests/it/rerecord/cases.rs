@@ -759,6 +759,40 @@ fn issuing(names: &[(usize, &str)], exchanges: &[(&str, &str)]) -> Cassette {
 }
 
 #[test]
+fn what_a_table_tells_of_a_text_is_told_as_before_if_it_is_made_anew() {
+    let imported = |names: [&str; 3], who: &str| {
+        let [one, two, three] = names;
+        let table = format!("id,name\n{one},a\n{two},b\n{three},{who}\n");
+        let told = |name: &str| format!(r#"{{"name":"{name}"}}"#);
+        let mut cassette = issuing(
+            &names.map(|name| (0, name)),
+            &[
+                ("POST /import {}", &table),
+                (&format!("GET /things/{one}"), &told(one)),
+                (&format!("GET /things/{two}"), &told(two)),
+                (&format!("GET /things/{three}"), &told(three)),
+            ],
+        );
+        cassette
+            .ids
+            .iter_mut()
+            .flat_map(|ids| &mut ids.server)
+            .for_each(|id| id.at = "body".into());
+        cassette
+    };
+    let (was, is) =
+        (["qwhzkdmnbv", "zzpwlwmtrd", "kjhxcvbwqm"], ["plmnkoqwxz", "hgfdsvbnqw", "wertyplkjh"]);
+    let old = imported(was, "c");
+
+    check(&old, imported(is, "c"), &old);
+    let new = imported(is, "d");
+    check(&old, new.clone(), &Cassette { ids: new.ids, ..imported(was, "d") });
+    // One that is there already may be a word.
+    let again = imported([is[0], was[1], is[2]], "c");
+    check(&old, again.clone(), &again);
+}
+
+#[test]
 fn a_server_that_was_not_restarted_counts_on() {
     let two = |one: &str, other: &str, said: &str| {
         let answer = |name: &str| format!(r#"{{"conversation_id":"{name}"}}"#);
