@@ -4,15 +4,16 @@
 //!
 //! `qWmXnRbTvK` may be a word. What shows that it is none is that a server says another one each time in the same
 //! place, in both recordings, and each as long: a list of what there is would have something in common. In a place for
-//! names that is enough. With which of them a client came back, and to which place, the tables of names tell.
+//! names that is enough. Elsewhere a client has to come back with them: the tables of names tell so, or its paths, in
+//! which it asks for what a write has made.
 
 use std::collections::{HashMap, HashSet};
 
 use super::View;
 use super::counted::{issued, uncounted};
 use super::value::Said;
-use crate::cassette::Ids;
-use crate::cassette::reading::hash::hash_of;
+use crate::cassette::reading::hash::{combine, hash_of};
+use crate::cassette::{Ids, Request};
 use crate::identity::{SHORTEST, Words};
 
 /// So many different ones in each recording are no accident.
@@ -27,6 +28,8 @@ enum In {
     Names(usize, usize),
     /// One that a table of names tells.
     Table(u64),
+    /// The segment with that number of a path.
+    Path(usize),
 }
 
 /// The names in a place.
@@ -46,7 +49,13 @@ pub(super) fn anew(sides: [&[View<'_>]; 2], ids: [Option<&Ids>; 2]) -> [HashSet<
     }
     let [old, new] = sides;
     let returned = in_both(&[returned(old, ids[0]), returned(new, ids[1])]);
-    found.iter_mut().zip(returned).for_each(|(found, returned)| found.extend(returned));
+    let mut asked = in_both(&sides.map(by_path));
+    sides.into_iter().zip(&mut asked).for_each(|(views, names)| retain_given(views, names));
+    let more = returned.into_iter().zip(asked);
+    found.iter_mut().zip(more).for_each(|(found, (returned, asked))| {
+        found.extend(returned);
+        found.extend(asked);
+    });
     found
 }
 
@@ -91,6 +100,44 @@ fn returned<'v>(views: &[View<'_>], ids: Option<&'v Ids>) -> ByPlace<'v> {
         found.entry((views[id.interaction].route, at)).or_default().insert(&id.value);
     }
     found
+}
+
+/// What stands in paths that are the same but for that.
+fn by_path<'v>(views: &'v [View<'_>]) -> ByPlace<'v> {
+    let mut found = ByPlace::new();
+    for Request { method, path, .. } in views.iter().map(|view| &view.interaction.request) {
+        let segments: Vec<&str> = path.split(['/', '?']).collect();
+        for (at, name) in segments.iter().enumerate().filter(|(_, name)| is_name(name)) {
+            let others: Vec<&str> = [&segments[..at], &segments[at + 1..]].concat();
+            let place = (combine(&[hash_of(method), hash_of(&others[..])]), In::Path(at));
+            found.entry(place).or_default().insert(name);
+        }
+    }
+    found
+}
+
+/// Keeps the names that an answer to a write held before the client said them.
+fn retain_given(views: &[View<'_>], names: &mut HashSet<String>) {
+    if names.is_empty() {
+        return;
+    }
+    let words = Words::of(names.iter().map(String::as_str));
+    let in_texts = |texts: Vec<Said<'_>>| -> Vec<String> {
+        let found = |said: &Said<'_>| -> Vec<String> {
+            words.find(said.text).map(|at| said.text[at].to_owned()).collect()
+        };
+        texts.iter().flat_map(found).collect()
+    };
+    let mut given = HashSet::new();
+    for view in views {
+        for said in in_texts(view.asked_texts()).iter().filter(|said| !given.contains(*said)) {
+            names.remove(said);
+        }
+        if !view.interaction.request.only_reads() {
+            given.extend(in_texts(view.answered_texts()));
+        }
+    }
+    names.retain(|name| given.contains(name));
 }
 
 /// A number may be a count.

@@ -758,9 +758,10 @@ fn issuing(names: &[(usize, &str)], exchanges: &[(&str, &str)]) -> Cassette {
     talk
 }
 
+/// A table or the paths tell of the names in a text.
 #[test]
-fn what_a_table_tells_of_a_text_is_told_as_before_if_it_is_made_anew() {
-    let imported = |names: [&str; 3], who: &str| {
+fn names_in_a_text_that_are_made_anew_are_told_as_before_if_the_client_comes_back_with_them() {
+    let imported = |names: [&str; 3], who: &str, has_table: bool| {
         let [one, two, three] = names;
         let table = format!("id,name\n{one},a\n{two},b\n{three},{who}\n");
         let told = |name: &str| format!(r#"{{"name":"{name}"}}"#);
@@ -773,23 +774,30 @@ fn what_a_table_tells_of_a_text_is_told_as_before_if_it_is_made_anew() {
                 (&format!("GET /things/{three}"), &told(three)),
             ],
         );
-        cassette
-            .ids
-            .iter_mut()
-            .flat_map(|ids| &mut ids.server)
-            .for_each(|id| id.at = "body".into());
-        cassette
+        let issued = cassette.ids.iter_mut().flat_map(|ids| &mut ids.server);
+        issued.for_each(|id| id.at = "body".into());
+        Cassette { ids: cassette.ids.filter(|_| has_table), ..cassette }
     };
     let (was, is) =
         (["qwhzkdmnbv", "zzpwlwmtrd", "kjhxcvbwqm"], ["plmnkoqwxz", "hgfdsvbnqw", "wertyplkjh"]);
-    let old = imported(was, "c");
+    for has_table in [true, false] {
+        let imported = |names, who| imported(names, who, has_table);
+        let old = imported(was, "c");
 
-    check(&old, imported(is, "c"), &old);
-    let new = imported(is, "d");
-    check(&old, new.clone(), &Cassette { ids: new.ids, ..imported(was, "d") });
-    // One that is there already may be a word.
-    let again = imported([is[0], was[1], is[2]], "c");
-    check(&old, again.clone(), &again);
+        check(&old, imported(is, "c"), &old);
+        let new = imported(is, "d");
+        check(&old, new.clone(), &Cassette { ids: new.ids, ..imported(was, "d") });
+        // One that is there already may be a word.
+        let again = imported([is[0], was[1], is[2]], "c");
+        check(&old, again.clone(), &again);
+    }
+    // What the client says first is its own.
+    let turned = |names| {
+        let mut cassette = imported(names, "c", false);
+        cassette.interactions.rotate_left(1);
+        cassette
+    };
+    check(&turned(was), turned(is), &turned(is));
 }
 
 #[test]
