@@ -6,17 +6,21 @@ use std::ops::Range;
 use bytes::Bytes;
 
 use super::rule::{Notes, Rule, Side};
-use super::{Redactor, Secrets, look, value};
+use super::searcher::Searcher;
+use super::{Redactor, Secrets, look, own, value};
 use crate::cassette::splice::{Edit, in_order, splice};
 use crate::text::json::{Container, Text, Token};
 use crate::text::sse;
 
 /// The strings that stand in one place of several messages, one behind the other.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Joined {
     text: Vec<u8>,
     /// Where each piece begins here, and where it stands in the body.
     pieces: Vec<(usize, Range<usize>)>,
+    /// How much of the text was searched for a word of a rule, and whether there is one.
+    searched: usize,
+    tells: bool,
 }
 
 /// The edits that `find` wants in texts that a stream of JSON messages has in pieces, in order.
@@ -46,8 +50,12 @@ pub(super) fn edits_of_messages<'m>(
 /// they come.
 #[derive(Debug, Default)]
 pub(crate) struct Pieces {
-    earlier: VecDeque<Bytes>,
-    length: usize,
+    /// Their strings, by their places. Each message is read once.
+    joined: HashMap<String, Joined>,
+    /// Where each of them begins, counted from the first message of all.
+    starts: VecDeque<usize>,
+    /// Where the next one begins.
+    end: usize,
 }
 
 /// So many bytes of earlier messages are looked at again.
@@ -66,28 +74,31 @@ impl Pieces {
     ) -> Bytes {
         let searcher = secrets.searcher();
         let mut notes = Notes { redactor, side: Side::Response, secrets };
-        let messages = self.earlier.iter().chain([message]).map(|message| &message[..]);
-        let (all, ends) = joined(messages);
-        let edits = found(all, |text| {
-            let mut edits = look::find(text, &mut notes);
-            let open = look::open(text);
-            if notes.applies(Rule::Looks) && open < text.len() {
-                edits.push(Edit::new(open..text.len(), value::placeholder(BEGUN).into_bytes()));
-            }
-            if notes.applies(Rule::Values) {
-                edits.extend(searcher.edits_of_body(text));
-            }
-            in_order(edits)
-        });
-        let edits = by_message(edits.flatten(), &ends).pop().unwrap_or_default();
-        self.earlier.push_back(message.clone());
-        self.length += message.len();
-        while self.length > EARLIER
-            && let Some(first) = self.earlier.pop_front()
-        {
-            self.length -= first.len();
+        let mut edits = Vec::new();
+        for (place, said) in joined([&message[..]].into_iter()).0 {
+            let joined = self.joined.entry(place).or_default();
+            joined.extend(&said, self.end);
+            let found = joined.secrets(&searcher, &mut notes);
+            edits.extend(joined.outside(&found).into_iter().flatten());
         }
+        let edits = by_message(edits.into_iter(), &[self.end, self.end + message.len()]).pop();
+        let edits = edits.unwrap_or_default();
+        self.note(message.len());
         if edits.is_empty() { message.clone() } else { splice(message, &edits).into() }
+    }
+
+    /// A message of that length was the last one. What came long before matters no more.
+    fn note(&mut self, length: usize) {
+        self.starts.push_back(self.end);
+        self.end += length;
+        while self.starts.front().is_some_and(|first| self.end - first > EARLIER) {
+            self.starts.pop_front();
+        }
+        let first = self.starts.front().copied().unwrap_or(self.end);
+        self.joined.retain(|_, joined| {
+            joined.forget(first);
+            !joined.pieces.is_empty()
+        });
     }
 }
 
@@ -111,10 +122,7 @@ fn found(
     all: HashMap<String, Joined>,
     mut find: impl FnMut(&[u8]) -> Vec<Edit>,
 ) -> impl Iterator<Item = Vec<Edit>> {
-    all.into_values().flat_map(move |joined| {
-        let found = find(&joined.text).into_iter();
-        found.map(move |edit| joined.outside(&edit)).collect::<Vec<_>>()
-    })
+    all.into_values().flat_map(move |joined| joined.outside(&find(&joined.text)))
 }
 
 /// Edits of messages that stand one behind the other, as those of each, in order.
@@ -165,8 +173,53 @@ impl Joined {
         self.text.extend_from_slice(piece);
     }
 
+    /// Adds the pieces of a text that begins at that place of the body, and searches them for words of rules.
+    fn extend(&mut self, other: &Self, offset: usize) {
+        for (start, there) in &other.pieces {
+            self.push(&other.text[*start..start + there.len()], offset + there.start);
+        }
+        let from = self.searched.saturating_sub(look::longest());
+        self.tells = self.tells || look::may_tell(&self.text[from..]);
+        self.searched = self.text.len();
+    }
+
+    /// Forgets the pieces that stand before that place of the body.
+    fn forget(&mut self, before: usize) {
+        let count = self.pieces.partition_point(|(_, there)| there.start < before);
+        if count == 0 {
+            return;
+        }
+        self.pieces.drain(..count);
+        let cut = self.pieces.first().map_or(self.text.len(), |(start, _)| *start);
+        self.pieces.iter_mut().for_each(|(start, _)| *start -= cut);
+        self.text.drain(..cut);
+        // The word may have been there.
+        self.searched = if self.tells { 0 } else { self.searched - cut };
+        self.tells = false;
+    }
+
+    /// The edits for what is a secret in the text, or may be the beginning of one.
+    fn secrets(&self, searcher: &Searcher, notes: &mut Notes<'_>) -> Vec<Edit> {
+        let text = &self.text;
+        let mut edits = if self.tells { look::find(text, notes) } else { own::find(text, notes) };
+        if self.tells && notes.applies(Rule::Looks) {
+            let open = look::open(text);
+            let begun = value::placeholder(BEGUN).into_bytes();
+            edits.extend((open < text.len()).then(|| Edit::new(open..text.len(), begun)));
+        }
+        if notes.applies(Rule::Values) {
+            edits.extend(searcher.edits_of_body(text));
+        }
+        in_order(edits)
+    }
+
+    /// Each of these edits as edits of the pieces.
+    fn outside(&self, edits: &[Edit]) -> Vec<Vec<Edit>> {
+        edits.iter().map(|edit| self.outside_of(edit)).collect()
+    }
+
     /// An edit as edits of the pieces: what stands for a secret goes to where it begins.
-    fn outside(&self, edit: &Edit) -> Vec<Edit> {
+    fn outside_of(&self, edit: &Edit) -> Vec<Edit> {
         let first = self.pieces.partition_point(|(start, _)| *start <= edit.range.start) - 1;
         let mut with = edit.with.clone();
         let mut edits = Vec::new();
@@ -182,5 +235,46 @@ impl Joined {
             }
         }
         edits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_messages_cut_is_found_though_each_is_read_once() {
+        let secret = format!("{}_{}", "ghp", "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYzA1b");
+        let said = |text: &str| Bytes::from(format!(r#"{{"type":"delta","text":"{text}"}}"#));
+        let round = |length: usize| {
+            let words = said(&"a word of many ".repeat(20 * length));
+            let cut = secret.as_bytes().chunks(length).map(|it| said(&String::from_utf8_lossy(it)));
+            cut.chain([words]).collect::<Vec<_>>()
+        };
+        let lengths = [2, 5, 13];
+        let messages: Vec<Bytes> = lengths.into_iter().chain(lengths).flat_map(round).collect();
+        let (redactor, mut secrets) = (Redactor::standard(), Secrets::default());
+        let (mut pieces, mut shown) = (Pieces::default(), Vec::new());
+        for (at, message) in messages.iter().enumerate() {
+            let mut length = 0;
+            let is_near = |it: &&Bytes| {
+                length += it.len();
+                length <= EARLIER
+            };
+            let near = messages[..at].iter().rev().take_while(is_near).count();
+            let (mut anew, mut known) = (Pieces::default(), secrets.clone());
+            for earlier in &messages[at - near..at] {
+                anew.next(&redactor, earlier, &mut known.clone());
+            }
+
+            let next = pieces.next(&redactor, message, &mut secrets);
+
+            assert_eq!(next, anew.next(&redactor, message, &mut known), "{at}");
+            shown.push(next);
+        }
+        let texts = joined(shown.iter().map(|message| &message[..])).0.into_values();
+        let mut left =
+            texts.filter(|it| memchr::memmem::find(&it.text, &secret.as_bytes()[4..16]).is_some());
+        assert!(left.next().is_none());
     }
 }
