@@ -9,15 +9,13 @@ use crate::cassette::{HOP_BY_HOP, Headers};
 /// The fields of a request that go on to the server. `host` is the server's own; without a gate `expect` is
 /// answered by us.
 pub(super) fn of_request(headers: &HeaderMap, gate: Option<&Gate>) -> HeaderMap {
-    let mut kept = of_response(headers);
-    // Removing would change the order of what stays.
+    let named = named_by_connection(headers);
+    let is_kept = |name: &HeaderName| *name != HOST && (*name != EXPECT || gate.is_some());
+    let mut kept = filtered(headers, |name| is_end_to_end(name, &named) && is_kept(name));
     let codings = headers.get_all(TE).iter().filter_map(|value| value.to_str().ok());
     let asked = codings.flat_map(|value| value.split(',')).any(|coding| {
         coding.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("trailers")
     });
-    if kept.contains_key(HOST) || kept.contains_key(EXPECT) {
-        kept = filtered(&kept, |name| *name != HOST && (*name != EXPECT || gate.is_some()));
-    }
     if asked {
         kept.insert(TE, HeaderValue::from_static("trailers"));
     }
@@ -27,7 +25,11 @@ pub(super) fn of_request(headers: &HeaderMap, gate: Option<&Gate>) -> HeaderMap 
 /// The fields of an answer that go on to the client.
 pub(super) fn of_response(headers: &HeaderMap) -> HeaderMap {
     let named = named_by_connection(headers);
-    filtered(headers, |name| !HOP_BY_HOP.contains(&name.as_str()) && !named.contains(name))
+    filtered(headers, |name| is_end_to_end(name, &named))
+}
+
+fn is_end_to_end(name: &HeaderName, named: &[HeaderName]) -> bool {
+    !HOP_BY_HOP.contains(&name.as_str()) && !named.contains(name)
 }
 
 /// The fields as a cassette keeps them.

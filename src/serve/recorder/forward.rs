@@ -42,7 +42,7 @@ const DESTINATION: HeaderName = HeaderName::from_static("destination");
 pub struct Recorder {
     upstream: Arc<Upstream>,
     /// The addresses exchanged last: most clients see us at one place.
-    exchanged: Arc<Mutex<Option<Exchanged>>>,
+    exchanged: Arc<Mutex<Option<Arc<Exchanged>>>>,
     patience: Patience,
     /// Where it is recorded, if it is.
     tape: Option<Arc<Tape>>,
@@ -51,9 +51,12 @@ pub struct Recorder {
 }
 
 /// What is replaced by what for a client that sees us at that address, if it does.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Exchanged {
-    address: Option<String>,
+    /// Where the client sees us: the scheme and the authority, the session and the server.
+    origin: Option<(String, String)>,
+    session: String,
+    server: String,
     inward: Option<Rewriter>,
     /// For where a page comes from, which has no path: with the session that the request names, and without.
     pages: [Option<Rewriter>; 2],
@@ -73,6 +76,28 @@ pub enum Asked {
 
 /// What the server said, or why it said nothing.
 type Outcome = Result<Response<Answered>, Fault>;
+
+impl Exchanged {
+    fn new(place: Place<'_>, upstream: &Upstream) -> Self {
+        let origin = place.origin.map(|(scheme, host)| (scheme.to_owned(), host.to_owned()));
+        let page = Place { session: "", server: "", ..place };
+        Self {
+            origin,
+            session: place.session.to_owned(),
+            server: place.server.to_owned(),
+            inward: place.inward(upstream.origin()),
+            pages: [place, page].map(|it| it.inward(&upstream.page_origin())),
+            outward: place.outward(upstream.origin()),
+        }
+    }
+
+    /// Whether it is for a client that sees us there. Many requests come from one place.
+    fn is_of(&self, place: Place<'_>) -> bool {
+        let origin = self.origin.as_ref().map(|(scheme, host)| (scheme.as_str(), host.as_str()));
+        (origin, self.session.as_str(), self.server.as_str())
+            == (place.origin, place.session, place.server)
+    }
+}
 
 impl Recorder {
     /// Records to `tape`, or only passes on. `origin` stands before the paths of a server that is not the
@@ -95,7 +120,8 @@ impl Recorder {
         body: Asked,
         place: Place<'_>,
     ) -> Answer {
-        let told = match self.ask(head, target, body, place).await {
+        let exchanged = self.exchanged(place);
+        let told = match self.ask(head, target, body, (place, &exchanged)).await {
             Ok(told) => told,
             Err(answer) => return answer,
         };
@@ -104,7 +130,7 @@ impl Recorder {
             Ok(Err(fault)) => return fault.answer(self.upstream.origin()),
             Err(_) => return Fault::Interrupted.answer(self.upstream.origin()),
         };
-        answer(response, place, self.exchanged(place).outward).await
+        answer(response, place, exchanged.outward.clone()).await
     }
 
     /// Sends a request on. What is needed only until then takes no room while the server thinks.
@@ -113,9 +139,9 @@ impl Recorder {
         head: &http::request::Parts,
         target: &str,
         body: Asked,
-        place: Place<'_>,
+        (place, exchanged): (Place<'_>, &Exchanged),
     ) -> Result<oneshot::Receiver<Outcome>, Answer> {
-        let Exchanged { inward, pages, outward, .. } = self.exchanged(place);
+        let Exchanged { inward, pages, outward, .. } = exchanged;
         let replaced = inward.clone().and_then(|inward| inward.whole(target.as_bytes()));
         let target = replaced.map_or_else(
             || target.to_owned(),
@@ -130,7 +156,7 @@ impl Recorder {
             }
             body => (body, None),
         };
-        if let Some(inward) = &inward {
+        if let Some(inward) = inward {
             inward.fields(&mut headers, &[REFERER, DESTINATION]);
         }
         // A server takes what changes something, and WebSockets, only from its own pages.
@@ -143,17 +169,13 @@ impl Recorder {
             headers.insert(HOST, host.clone());
         }
         self.upstream.authorize(&mut headers);
-        // Whether the length can be announced again hangs on how fast the body comes.
-        let kept = if upgrade.is_some() { relay::recorded } else { recorded };
-        let mut said = kept(&headers);
         let within = inward.as_ref().filter(|_| may_name_us(&head.headers));
         let body = match prepared(body, &mut headers, within).await {
             Ok(body) => body,
             Err(answer) => return Err(answer),
         };
-        if headers.contains_key(CONTENT_LENGTH) {
-            said = kept(&headers);
-        }
+        // Whether the length can be announced again hung on how fast the body came.
+        let said = if upgrade.is_some() { relay::recorded(&headers) } else { recorded(&headers) };
         let take = self.tape.as_ref().map(|tape| {
             tape.take(cassette::Request {
                 method: head.method.as_str().to_owned(),
@@ -173,21 +195,17 @@ impl Recorder {
             self.fail(take.as_deref(), &Fault::Target).await;
             return Err(Fault::Target.answer(self.upstream.origin()));
         };
-        let addresses = inward.zip(outward).map(|(inward, outward)| [inward, outward]);
+        let addresses = inward.clone().zip(outward.clone()).map(<[Rewriter; 2]>::from);
         Ok(self.exchange(Box::new(request), upgrade, take, addresses))
     }
 
-    fn exchanged(&self, place: Place<'_>) -> Exchanged {
-        let (address, origin) = (place.address(), self.upstream.origin());
+    fn exchanged(&self, place: Place<'_>) -> Arc<Exchanged> {
         let mut last = self.exchanged.lock().unwrap_or_else(PoisonError::into_inner);
         match &*last {
-            Some(exchanged) if exchanged.address == address => exchanged.clone(),
+            Some(exchanged) if exchanged.is_of(place) => Arc::clone(exchanged),
             _ => {
-                let inward = place.inward(origin);
-                let outward = place.outward(origin);
-                let page = Place { session: "", server: "", ..place };
-                let pages = [place, page].map(|it| it.inward(&self.upstream.page_origin()));
-                last.insert(Exchanged { address, inward, pages, outward }).clone()
+                let exchanged = Exchanged::new(place, &self.upstream);
+                Arc::clone(last.insert(Arc::new(exchanged)))
             }
         }
     }

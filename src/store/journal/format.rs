@@ -98,61 +98,38 @@ pub enum Entry<'a> {
 }
 
 /// How a line is spelled: every entry is one object of these members.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Line<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
     retape_journal: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     upstream: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     server: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     origins: Option<Cow<'a, BTreeMap<String, String>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     n: Option<usize>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     after: Vec<(usize, usize)>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     method: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     sent: Option<Piece<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     asked: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<u16>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     headers: Option<Vec<(Cow<'a, str>, Piece<'a>)>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     chunk: Option<Piece<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     passed: Option<Piece<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<Cow<'a, str>>,
     /// Of a text.
-    #[serde(skip_serializing_if = "Option::is_none")]
     said: Option<Piece<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     binary: Option<Piece<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     close: Option<(Option<u16>, Cow<'a, str>)>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     fragments: Vec<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     end: Option<Cow<'a, str>>,
 }
 
 /// Bytes: text where they are, base64 where they are not. A piece of a body stands as it is behind its
 /// line, with a line feed behind it.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Piece<'a> {
     Text(Cow<'a, str>),
@@ -170,9 +147,8 @@ pub(super) const BEGINNING: &[u8] = b"{\"retape_journal\":";
 impl Entry<'_> {
     /// Appends the entry as one line, and what stands behind it; tells how long that is.
     pub(super) fn write(&self, out: &mut Vec<u8>) -> usize {
-        serde_json::to_writer(&mut *out, &self.line())
-            .expect("a line holds nothing that JSON cannot say");
-        out.push(b'\n');
+        self.line(&mut Members { out, next: b'{' });
+        out.extend_from_slice(b"}\n");
         let start = out.len();
         match self {
             Self::Sent { bytes, .. } | Self::Passed { bytes, .. } => out.extend_from_slice(bytes),
@@ -184,57 +160,139 @@ impl Entry<'_> {
         length
     }
 
-    fn line(&self) -> Line<'_> {
+    fn line(&self, to: &mut Members<'_>) {
         match self {
-            Self::Begin { recorded } => Line {
-                retape_journal: Some(VERSION),
-                at: Some(recorded.at.as_str().into()),
-                upstream: Some(recorded.upstream.as_str().into()),
-                server: recorded.server.as_deref().map(Into::into),
-                origins: Some(Cow::Borrowed(&recorded.origins)).filter(|it| !it.is_empty()),
-                ..Line::default()
-            },
-            Self::Request { n, after, method, path, headers } => Line {
-                n: Some(*n),
-                after: after.iter().map(|at| (at.interaction, at.chunks)).collect(),
-                method: Some(method.as_ref().into()),
-                path: Some(path.as_ref().into()),
-                headers: Some(fields(headers)),
-                ..Line::default()
-            },
-            Self::Sent { n, bytes } => {
-                Line { n: Some(*n), sent: Some(Piece::Behind(bytes.len())), ..Line::default() }
+            Self::Begin { recorded } => {
+                to.add("retape_journal", &VERSION);
+                to.add("at", &recorded.at);
+                to.add("upstream", &recorded.upstream);
+                to.add_some("server", recorded.server.as_ref());
+                to.add_some("origins", Some(&recorded.origins).filter(|it| !it.is_empty()));
             }
-            Self::Asked { n } => Line { n: Some(*n), asked: Some(true), ..Line::default() },
-            Self::Head { n, ms, status, reason, headers } => Line {
-                n: Some(*n),
-                ms: Some(*ms),
-                status: Some(*status),
-                reason: reason.as_deref().map(Into::into),
-                headers: Some(fields(headers)),
-                ..Line::default()
-            },
-            Self::Chunk { n, ms, pieces } => Line {
-                n: Some(*n),
-                ms: Some(*ms),
-                chunk: Some(Piece::Behind(pieces.iter().map(Bytes::len).sum())),
-                ..Line::default()
-            },
-            Self::Frame { n, frame } => Line { n: Some(*n), ..Line::of_frame(frame) },
-            Self::Passed { n, from, bytes } => Line {
-                n: Some(*n),
-                from: Some(from.as_str().into()),
-                passed: Some(Piece::Behind(bytes.len())),
-                ..Line::default()
-            },
-            Self::End { n, end, left, trailers } => Line {
-                n: Some(*n),
-                ms: *left,
-                end: Some(end.as_str().into()),
-                headers: (!trailers.is_empty()).then(|| fields(trailers)),
-                ..Line::default()
-            },
+            Self::Request { n, after, method, path, headers } => {
+                to.add("n", n);
+                let after: Vec<_> = after.iter().map(|at| (at.interaction, at.chunks)).collect();
+                to.add_some("after", Some(after).filter(|it| !it.is_empty()));
+                to.add("method", method);
+                to.add("path", path);
+                to.fields(headers);
+            }
+            Self::Sent { n, bytes } => {
+                to.add("n", n);
+                to.behind("sent", bytes.len());
+            }
+            Self::Asked { n } => {
+                to.add("n", n);
+                to.add("asked", &true);
+            }
+            Self::Head { n, ms, status, reason, headers } => {
+                to.add("n", n);
+                to.add("ms", ms);
+                to.add("status", status);
+                to.add_some("reason", reason.as_ref());
+                to.fields(headers);
+            }
+            Self::Chunk { n, ms, pieces } => {
+                to.add("n", n);
+                to.add("ms", ms);
+                to.behind("chunk", pieces.iter().map(Bytes::len).sum());
+            }
+            Self::Frame { n, frame } => {
+                to.add("n", n);
+                to.frame(frame);
+            }
+            Self::Passed { n, from, bytes } => {
+                to.add("n", n);
+                to.behind("passed", bytes.len());
+                to.add("from", from.as_str());
+            }
+            Self::End { n, end, left, trailers } => {
+                to.add("n", n);
+                to.add_some("ms", left.as_ref());
+                if !trailers.is_empty() {
+                    to.fields(trailers);
+                }
+                to.add("end", end.as_str());
+            }
         }
+    }
+}
+
+/// What the members of a line are written to. A recording writes several lines for each request, so they are not
+/// put together as a [`Line`] first.
+struct Members<'o> {
+    out: &'o mut Vec<u8>,
+    /// What stands before the next one.
+    next: u8,
+}
+
+impl Members<'_> {
+    fn add(&mut self, name: &str, value: &(impl Serialize + ?Sized)) {
+        self.name(name);
+        self.value(value);
+    }
+
+    fn add_some(&mut self, name: &str, value: Option<impl Serialize>) {
+        value.iter().for_each(|value| self.add(name, value));
+    }
+
+    /// So many bytes behind the line.
+    fn behind(&mut self, name: &str, length: usize) {
+        self.name(name);
+        self.tagged("behind", &length);
+    }
+
+    fn bytes(&mut self, name: &str, bytes: &[u8]) {
+        self.name(name);
+        self.piece(bytes);
+    }
+
+    fn fields(&mut self, headers: &Headers) {
+        self.name("headers");
+        self.out.push(b'[');
+        for (number, (name, value)) in headers.iter().enumerate() {
+            self.out.extend_from_slice(if number == 0 { b"[" } else { b",[" });
+            self.value(name);
+            self.out.push(b',');
+            self.piece(value);
+            self.out.push(b']');
+        }
+        self.out.push(b']');
+    }
+
+    fn frame(&mut self, frame: &Frame) {
+        self.add("ms", &frame.ms);
+        self.add("from", frame.from.as_str());
+        match &frame.content {
+            Content::Text(bytes) => self.bytes("said", bytes),
+            Content::Binary(bytes) => self.bytes("binary", bytes),
+            Content::Close { code, reason } => self.add("close", &(code, reason)),
+        }
+        self.add_some("fragments", Some(&frame.fragments).filter(|it| !it.is_empty()));
+    }
+
+    /// Bytes as a [`Piece`] reads them.
+    fn piece(&mut self, bytes: &[u8]) {
+        match str::from_utf8(bytes) {
+            Ok(text) => self.tagged("text", text),
+            Err(_) => self.tagged("base64", &STANDARD.encode(bytes)),
+        }
+    }
+
+    fn tagged(&mut self, tag: &str, value: &(impl Serialize + ?Sized)) {
+        Members { out: self.out, next: b'{' }.add(tag, value);
+        self.out.push(b'}');
+    }
+
+    fn name(&mut self, name: &str) {
+        self.out.extend_from_slice(&[std::mem::replace(&mut self.next, b','), b'"']);
+        self.out.extend_from_slice(name.as_bytes());
+        self.out.extend_from_slice(b"\":");
+    }
+
+    fn value(&mut self, value: &(impl Serialize + ?Sized)) {
+        serde_json::to_writer(&mut *self.out, value)
+            .expect("a line holds nothing that JSON cannot say");
     }
 }
 
@@ -327,23 +385,7 @@ impl Entry<'static> {
     }
 }
 
-impl<'a> Line<'a> {
-    fn of_frame(frame: &'a Frame) -> Self {
-        let line = Line {
-            ms: Some(frame.ms),
-            from: Some(frame.from.as_str().into()),
-            fragments: frame.fragments.clone(),
-            ..Line::default()
-        };
-        match &frame.content {
-            Content::Text(bytes) => Line { said: Some(Piece::of(bytes)), ..line },
-            Content::Binary(bytes) => Line { binary: Some(Piece::of(bytes)), ..line },
-            Content::Close { code, reason } => {
-                Line { close: Some((*code, reason.as_str().into())), ..line }
-            }
-        }
-    }
-
+impl Line<'_> {
     fn frame(self) -> Option<Frame> {
         let content = match (self.said, self.binary, self.close) {
             (Some(text), None, None) => Content::Text(text.bytes(Vec::new())?.into()),
@@ -356,9 +398,7 @@ impl<'a> Line<'a> {
         let from = Peer::from_word(&self.from?)?;
         Some(Frame { ms: self.ms?, from, content, fragments: self.fragments })
     }
-}
 
-impl Line<'_> {
     fn begin(self) -> Option<Entry<'static>> {
         (self.retape_journal == Some(VERSION)).then_some(())?;
         let recorded = Recorded {
@@ -372,14 +412,7 @@ impl Line<'_> {
     }
 }
 
-impl<'a> Piece<'a> {
-    fn of(bytes: &'a [u8]) -> Self {
-        match std::str::from_utf8(bytes) {
-            Ok(text) => Self::Text(text.into()),
-            Err(_) => Self::Base64(STANDARD.encode(bytes)),
-        }
-    }
-
+impl Piece<'_> {
     fn bytes(self, behind: Vec<u8>) -> Option<Vec<u8>> {
         match self {
             Self::Behind(_) => Some(behind),
@@ -387,10 +420,6 @@ impl<'a> Piece<'a> {
             Self::Base64(text) => STANDARD.decode(text).ok(),
         }
     }
-}
-
-fn fields(headers: &Headers) -> Vec<(Cow<'_, str>, Piece<'_>)> {
-    headers.iter().map(|(name, value)| (name.into(), Piece::of(value))).collect()
 }
 
 fn headers(fields: Vec<(Cow<'_, str>, Piece<'_>)>) -> Option<Headers> {
