@@ -46,6 +46,7 @@ impl Accept {
             tell::line(&format!("accepted {}", finding.endpoint()));
         }
         kept.lines().for_each(|line| tell::line(&line));
+        contracts::tell_unread(&store::contracts(&folder)?);
         if !left.is_empty() {
             tell::line(&format!("{} left", left.len()));
         }

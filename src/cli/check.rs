@@ -58,6 +58,7 @@ impl Check {
         checked.report.locate(text);
         self.tell(&folder, &checked)?;
         tell_failed(&folder);
+        contracts::tell_unread(&store::contracts(&folder)?);
         if checked.findings.is_empty() && checked.unread.is_empty() {
             tell::line("all contracts are kept");
             return Ok(Exit::Agrees);

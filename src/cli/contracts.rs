@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use super::tell;
 use crate::assert::{self, Checked};
-use crate::contract::Finding;
+use crate::contract::{Contract, Finding};
 use crate::error::Result;
+use crate::review::report::count;
 use crate::store;
 use crate::store::mode::Update;
 
@@ -26,4 +28,23 @@ pub(super) fn accept(cassettes: &Path, finding: &Finding) -> Result<()> {
         (Finding::Orphaned(endpoint), None) => store::forget(cassettes, endpoint),
         (_, None) => Ok(()),
     }
+}
+
+/// Says of which answers nothing is promised but a status and a media type: they are no JSON.
+pub(super) fn tell_unread(contracts: &[Contract]) {
+    const SHOWN: usize = 3;
+    let unread: Vec<&Contract> = contracts.iter().filter(|it| it.is_of_unread()).collect();
+    if unread.is_empty() {
+        return;
+    }
+    let name = |it: &&Contract| format!("{} {}", it.endpoint.method, it.endpoint.path);
+    let mut names: Vec<String> = unread.iter().take(SHOWN).map(name).collect();
+    if unread.len() > SHOWN {
+        names.push("…".to_owned());
+    }
+    let answers = count(unread.len(), "contract");
+    let names = names.join(", ");
+    tell::line(&format!(
+        "{answers} of answers that are no JSON: what they say is not checked ({names})"
+    ));
 }

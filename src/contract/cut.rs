@@ -8,6 +8,7 @@ use crate::cassette::{End, Interaction, Response};
 use crate::contract::invariant;
 use crate::contract::order::Token;
 use crate::identity::{Meaning, identifiers};
+use crate::message::ndjson::RECORD_SEPARATOR;
 use crate::message::{Framing, Message, Messages, Protocols, Tag, Trace, telling};
 use crate::text::json::{Container, Text};
 use crate::text::rpc::Envelope;
@@ -39,7 +40,9 @@ impl Read {
     pub(super) fn of(interaction: &Interaction, protocols: &Protocols) -> Self {
         let cut = interaction.response().map(|response| Cut::of(response, protocols));
         let body = interaction.request.readable();
-        Self { asked: Text::parse(&body).map(|text| text.as_str().to_owned()), cut }
+        // SignalR ends each message with it.
+        let body = body.strip_suffix(&[RECORD_SEPARATOR]).unwrap_or(&body);
+        Self { asked: Text::parse(body).map(|text| text.as_str().to_owned()), cut }
     }
 
     /// What was asked, if it is JSON.

@@ -15,7 +15,8 @@ pub struct Endpoint {
     /// `GET`, `POST`, …
     pub method: String,
     /// The path, with names in braces in the place of identifiers: `/v1/agents/{agent_id}`. Behind the
-    /// address of its server, if that is not the first one of the cassette.
+    /// address of its server, if that is not the first one of the cassette. Where a header field names what is
+    /// asked for, that is behind a `#`, as in OpenAPI documents of AWS: `/#X-Amz-Target=DynamoDB_20120810.GetItem`.
     pub path: String,
     /// The status of the answer.
     pub status: u16,
@@ -37,7 +38,7 @@ impl Endpoint {
         let is_name = |segment: &str| names.contains(segment) || identifies(&body, segment);
         Self {
             method: request.method.clone(),
-            path: template(request.path_only(), is_name),
+            path: template(request.path_only(), is_name) + &operation(request),
             status: response.status,
             media,
         }
@@ -85,6 +86,16 @@ fn identifies(json: &[u8], text: &str) -> bool {
             let name = before.rsplit(|byte| *byte == b'"').next().unwrap_or_default();
             std::str::from_utf8(name).is_ok_and(refers)
         })
+}
+
+/// What begins the name of an operation.
+pub(super) const OPERATION: char = '#';
+
+/// What a header field says that is asked for, as a part of the path.
+fn operation(request: &Request) -> String {
+    let target = request.headers.get("x-amz-target").map(str::trim);
+    let target = target.filter(|it| !it.is_empty() && !it.contains(char::is_whitespace));
+    target.map_or_else(String::new, |target| format!("{OPERATION}X-Amz-Target={target}"))
 }
 
 /// The name of a server has no open places.
@@ -160,6 +171,27 @@ impl FromStr for Endpoint {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cassette::Headers;
+
+    #[test]
+    fn what_a_header_field_asks_for_is_a_part_of_the_path() {
+        let target = |name: &str| {
+            let request = Request {
+                method: "POST".to_owned(),
+                path: "/".to_owned(),
+                headers: Headers::from_iter([("x-amz-target", name.to_owned())]),
+                body: Bytes::new(),
+            };
+            Endpoint::of(&request, &Response::of(200), &HashSet::new())
+        };
+
+        let items = target("DynamoDB_20120810.GetItem");
+
+        assert_eq!(items.to_string(), "POST /#X-Amz-Target=DynamoDB_20120810.GetItem -> 200");
+        assert_eq!(items.slug(), "POST-X-Amz-Target-DynamoDB_20120810-GetItem-200");
+        assert_eq!(items.to_string().parse(), Ok(items));
+        assert_eq!(target(" ").path, "/");
+    }
 
     #[test]
     fn identifiers_in_a_path_are_named_by_what_they_are() {

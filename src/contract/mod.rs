@@ -122,6 +122,19 @@ impl Contract {
         self == accepted && self.origin.cassette == accepted.origin.cassette
     }
 
+    /// Whether there are answers of which it says nothing, because they are no JSON.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_of_unread(&self) -> bool {
+        let is_typed = |orders: &Orders| {
+            let mut tags = orders.cases.iter().flat_map(|case| case.order.tags());
+            tags.any(|tag| tag != crate::message::TEXT)
+        };
+        let says_something = self.order.as_ref().is_some_and(is_typed)
+            || self.events.is_some()
+            || self.body.is_some();
+        !self.endpoint.media.is_empty() && !says_something
+    }
+
     /// With what is known of how it was learned: the cassette of each independent recording.
     fn learned_from(mut self, recordings: &BTreeMap<Witness, &str>) -> Self {
         let cassettes: BTreeSet<&&str> = recordings.values().collect();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Endpoint;
-use super::endpoint::named_after;
+use super::endpoint::{OPERATION, named_after};
 use super::template::{Fit, Template};
 use crate::cassette::target;
 
@@ -161,7 +161,7 @@ fn is_parameter(name: &str, names: &BTreeSet<String>, is_last: bool) -> bool {
 /// A path with an open place in place of a name, and the name.
 fn opened(path: &str, place: usize) -> Option<(String, &str)> {
     let (origin, path) = target::split(path);
-    let segment = path.split('/').nth(place)?;
+    let segment = path.split('/').nth(place).filter(|segment| !segment.contains(OPERATION))?;
     let (name, verb) = match segment.rsplit_once(':') {
         Some((name, verb)) if verb.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
             (name, &segment[name.len()..])

@@ -1,9 +1,9 @@
-//! Newline-delimited JSON, also with a record separator before each line (RFC 7464).
+//! Newline-delimited JSON, also with a record separator before each line (RFC 7464), or behind it as in SignalR.
 
 use std::ops::Range;
 
-/// What stands before each value of a JSON sequence.
-const RECORD_SEPARATOR: u8 = 0x1e;
+/// What stands before each value of a JSON sequence, or behind it. No JSON has it inside.
+pub(crate) const RECORD_SEPARATOR: u8 = 0x1e;
 
 /// Cuts a body into its lines, whatever the pieces it arrives in. Lines of white space are no items.
 #[derive(Debug, Clone, Default)]
@@ -15,7 +15,7 @@ pub struct Decoder {
 /// One line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
-    /// The line without its end, the white space around it and a record separator. Bytes that are not UTF-8 are replaced
+    /// The line without its end, the white space around it and record separators. Bytes that are not UTF-8 are replaced
     /// by U+FFFD.
     pub text: String,
     /// Where that text stands in the body, in bytes.
@@ -32,7 +32,7 @@ impl Decoder {
     pub fn push(&mut self, bytes: &[u8]) -> Vec<Item> {
         let mut items = Vec::new();
         let mut rest = bytes;
-        while let Some(end) = memchr::memchr(b'\n', rest) {
+        while let Some(end) = memchr::memchr2(b'\n', RECORD_SEPARATOR, rest) {
             self.line.extend_from_slice(&rest[..end]);
             items.extend(self.take_line());
             self.line_start += 1;
@@ -51,7 +51,6 @@ impl Decoder {
     fn take_line(&mut self) -> Option<Item> {
         let line = std::mem::take(&mut self.line);
         let text = line.trim_ascii_start();
-        let text = text.strip_prefix(&[RECORD_SEPARATOR]).unwrap_or(text).trim_ascii_start();
         let start = self.line_start + (line.len() - text.len());
         self.line_start += line.len();
         let line = text.trim_ascii_end();

@@ -4,6 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
 
+use super::tag::TEXT;
 use super::{Message, Tag, TagSource};
 use crate::config::{At, Config, Object, Protocol};
 use crate::text::json::{Container, Text};
@@ -96,7 +97,7 @@ impl Protocols {
         match (Text::read(data), event.filter(|event| *event != UNNAMED)) {
             (Some(json), event) => (self.tag_of(json, event), true),
             (None, Some(event)) => (named(None, event.to_owned()), false),
-            (None, None) => (Tag::Untyped("text"), false),
+            (None, None) => (Tag::Untyped(TEXT), false),
         }
     }
 

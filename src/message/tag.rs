@@ -20,6 +20,9 @@ pub enum Tag {
     Comment,
 }
 
+/// The kind of a message that is no JSON.
+pub(crate) const TEXT: &str = "text";
+
 impl Tag {
     /// A type by its name; of some it is known that they only say that the server is still there.
     pub fn named(name: &str) -> Self {
@@ -37,7 +40,7 @@ impl Tag {
 
     /// Whether a tag is that of messages that do not say their type.
     pub(crate) fn is_kind(tag: &str) -> bool {
-        ["object", "array", "string", "scalar", "text"].contains(&tag)
+        ["object", "array", "string", "scalar", TEXT].contains(&tag)
     }
 
     /// Whether the message says its type.

@@ -52,6 +52,33 @@ fn a_contract_is_proposed_accepted_and_kept() {
 }
 
 #[test]
+fn answers_of_which_nothing_is_promised_are_named() {
+    let stage = stage();
+    let recorded = stage.read("cassettes/approve_steps.json");
+    let interaction = |path: &str, media: &str, text: &str| {
+        format!(
+            r#"{{"request": {{"method": "GET", "path": "{path}"}}, "response": {{"status": 200, "headers": {{"content-type": "{media}"}}, "text": "{text}"}}}}"#
+        )
+    };
+    let interactions = [
+        interaction("/list", "application/xml", "<a/>"),
+        interaction("/table", "text/csv", "a,b"),
+        interaction("/flag", "application/json", "true"),
+    ];
+    let (head, _) = recorded.split_once("\"interactions\"").unwrap();
+    let text = format!("{head}\"interactions\": [{}]}}", interactions.join(", "));
+    stage.write("cassettes/mixed.json", &text);
+
+    let (_, _, accepted) = run(&stage, &["accept"]);
+    let (status, _, said) = run(&stage, &["check"]);
+
+    let told = "2 contracts of answers that are no JSON: what they say is not checked (GET /list, GET /table)";
+    assert!(accepted.contains(told), "{accepted}");
+    assert!(said.contains(told), "{said}");
+    assert_eq!(status, Some(0));
+}
+
+#[test]
 fn recordings_of_commands_that_failed_are_told_and_not_checked() {
     let stage = stage();
     run(&stage, &["accept"]);

@@ -250,6 +250,12 @@ mod lines {
     }
 
     #[test]
+    fn a_record_separator_stands_before_an_item_or_behind_it() {
+        check("\x1e{}\n\x1e[1]\n", &[("{}", 1..3), ("[1]", 5..8)]);
+        check("{}\x1e[1]\x1e\n", &[("{}", 0..2), ("[1]", 3..6)]);
+    }
+
+    #[test]
     fn the_last_line_end_may_be_missing() {
         check("{}\n[1]", &[("{}", 0..2), ("[1]", 3..6)]);
     }

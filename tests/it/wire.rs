@@ -196,7 +196,7 @@ async fn a_client_that_upgrades_to_nothing_we_know_is_answered_as_any_other() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_head_of_many_fields_passes_in_both_directions() {
-    let many: String = (0..990).map(|it| format!("x-{it}: v\r\n")).collect();
+    let many: String = (0..250).map(|it| format!("x-{it}: v\r\n")).collect();
     let answered = format!("HTTP/1.1 200 OK\r\n{many}Content-Length: 2\r\n\r\n[]");
     let (stage, upstream) = (Stage::new(), Upstream::saying(answered));
     let told = |url: &str| {
@@ -206,14 +206,14 @@ async fn a_head_of_many_fields_passes_in_both_directions() {
     };
 
     let session = stage.record(&upstream).await;
-    assert_eq!(told(&session.url()), (200, 990));
+    assert_eq!(told(&session.url()), (200, 250));
     session.finish().await.unwrap();
     let session = stage.replay().await;
-    assert_eq!(told(&session.url()), (200, 990));
+    assert_eq!(told(&session.url()), (200, 250));
     session.finish().await.unwrap();
 
     let asked = &upstream.asked()[0].head.fields;
-    assert_eq!(asked.iter().filter(|(name, _)| name.starts_with("x-")).count(), 990);
+    assert_eq!(asked.iter().filter(|(name, _)| name.starts_with("x-")).count(), 250);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

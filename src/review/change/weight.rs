@@ -93,7 +93,9 @@ impl Sides<'_> {
             if is_end && is_rule && self.is_over(draft, &known.new) {
                 continue;
             }
-            let is_alone = self.is_one_of_many(draft, known.total);
+            // Many that all show it are more than what one conversation says.
+            let now = if weight.all < MANY { weight.all } else { known.total };
+            let is_alone = self.is_one_of_many(draft, now);
             if is_alone || !weight.is_proof() && !self.is_same_scenario(draft, &known.new, &weight)
             {
                 draft.verdict = Verdict::Unproven;

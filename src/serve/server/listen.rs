@@ -32,7 +32,7 @@ use super::{Answer, Breaks, Cut, Named, Tunnel, Via, full, host_of, problem, pro
 use crate::error::{Error, Kind, Result};
 
 /// The most header fields of a message over HTTP/1.1, on both sides.
-pub const MOST_FIELDS: usize = 1000;
+pub const MOST_FIELDS: usize = 256;
 
 /// The answer to what is refused.
 pub type Refusal = Box<Answer>;
