@@ -78,6 +78,14 @@ pub(super) fn find_in_text(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
     }
 }
 
+/// The same for a text that counts only if it is an object or an array.
+pub(super) fn find_in_json(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
+    if !notes.redactor.may_tell(text) {
+        return Vec::new();
+    }
+    Text::parse_container(text).map(|json| json::find(json, notes)).unwrap_or_default()
+}
+
 /// A text with a JSON value in each line (NDJSON), in each `data:` line (SSE), or in no line. Lines
 /// that are none are put together: the data of one event, or a JSON text that is cut short.
 fn lines(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {

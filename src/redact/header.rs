@@ -63,6 +63,9 @@ fn find(name: &str, bytes: &Bytes, notes: &mut Notes<'_>) -> Vec<Edit> {
         Ok(text) if is("location") || is("content-location") || is("referer") => {
             url::find(text, notes)
         }
+        Ok(text) if text.trim_start().starts_with(['{', '[']) && notes.applies(Rule::Nested) => {
+            super::body::find_in_text(bytes, notes)
+        }
         Ok(text) if text.contains("://") => urls(text, notes),
         _ => Vec::new(),
     }

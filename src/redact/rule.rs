@@ -21,10 +21,11 @@ pub(super) enum Rule {
     Looks,
     Numbers,
     Codings,
+    Nested,
 }
 
 impl Rule {
-    pub(super) const ALL: [(Self, &str); 14] = [
+    pub(super) const ALL: [(Self, &str); 15] = [
         (Self::Headers, "headers/1"),
         (Self::Cookies, "cookies/1"),
         (Self::Query, "query/1"),
@@ -39,6 +40,7 @@ impl Rule {
         (Self::Looks, "looks/1"),
         (Self::Numbers, "numbers/1"),
         (Self::Codings, "codings/1"),
+        (Self::Nested, "nested/1"),
     ];
 
     pub(super) const fn name(self) -> &'static str {

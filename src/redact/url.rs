@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use super::name::{self, Tells};
 use super::rule::{Notes, Rule};
-use super::value;
+use super::{body, json, value};
 use crate::cassette::splice::Edit;
 use crate::text::form;
+use crate::text::json::Places;
 use crate::text::percent::{self, form_decoded};
 
 /// What stands in the place of a URL's user information. It has to be a valid one.
@@ -38,13 +39,28 @@ pub(super) fn pairs(text: &str, range: Range<usize>, notes: &mut Notes<'_>) -> V
     // Alone it may be how often something was tried: `pass=2`.
     let mut names = fields.iter().map(|field| form_decoded(&text[field.name.clone()]));
     let is_login = notes.applies(Rule::Names) && names.any(|name| name::is_of_user(&name));
-    let found = fields.into_iter().filter_map(|field| {
-        let (name, value) = (&text[field.name], field.value?);
+    let mut edits = Vec::new();
+    for form::Field { name, value } in fields {
+        let (name, Some(value)) = (&text[name], value) else { continue };
         let is_password = is_login && name.eq_ignore_ascii_case("pass");
-        let with = parameter(name, &text[value.clone()], is_password, notes)?;
-        Some(Edit::new(value, with))
-    });
-    found.collect()
+        match parameter(name, &text[value.clone()], is_password, notes) {
+            Some(with) => edits.push(Edit::new(value, with)),
+            None => edits.extend(within(&text[value.clone()], value.start, notes)),
+        }
+    }
+    edits
+}
+
+/// The edits for JSON that is the value of a parameter or a field, as GraphQL has its `variables` there.
+fn within(spelled: &str, offset: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
+    // Most values are told by their first character.
+    let begins = ["{", "[", "%7B", "%7b", "%5B", "%5b", "+", "%20"];
+    if !notes.applies(Rule::Nested) || !begins.iter().any(|it| spelled.starts_with(it)) {
+        return Vec::new();
+    }
+    let places = Places::of_form_value(spelled, offset);
+    let found = body::find_in_json(&places.text, notes);
+    json::outside(&places, found).collect()
 }
 
 /// The part of a URL between `://` and the `@` of its authority.

@@ -37,12 +37,23 @@ fn resolved(text: &str, plus: u8) -> Cow<'_, str> {
     }
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
-    while let Some((first, behind)) = rest.split_first() {
-        let code = if *first == b'%' { byte(behind) } else { None };
-        out.push(code.unwrap_or(if *first == b'+' { plus } else { *first }));
-        rest = if code.is_some() { &behind[2..] } else { behind };
+    while let Some((byte, length)) = next(rest, plus) {
+        out.push(byte);
+        rest = &rest[length..];
     }
     Cow::Owned(String::from_utf8_lossy(&out).into_owned())
+}
+
+/// The first byte of a part of a query or a form, and in how many bytes it is spelled.
+pub(crate) fn form_byte(text: &[u8]) -> Option<(u8, usize)> {
+    next(text, b' ')
+}
+
+fn next(text: &[u8], plus: u8) -> Option<(u8, usize)> {
+    let (first, behind) = text.split_first()?;
+    let code = if *first == b'%' { byte(behind) } else { None };
+    let plain = if *first == b'+' { plus } else { *first };
+    Some(code.map_or((plain, 1), |code| (code, 3)))
 }
 
 /// The byte that two hexadecimal digits at the beginning stand for.

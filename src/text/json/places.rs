@@ -1,6 +1,7 @@
 //! Where the bytes of a text come from that was put together from another.
 
 use super::escape;
+use crate::text::percent;
 
 /// A text put together from pieces of another, such as a string without its escapes, and where its
 /// bytes come from.
@@ -34,6 +35,18 @@ impl Places {
         places
     }
 
+    /// What a value of a query or a form says that is spelled so, beginning at `offset`.
+    pub(crate) fn of_form_value(spelled: &str, offset: usize) -> Self {
+        let mut places = Self::default();
+        let mut at = 0;
+        while let Some((byte, length)) = percent::form_byte(&spelled.as_bytes()[at..]) {
+            places.push(&[byte], offset + at);
+            at += length;
+        }
+        places.pieces.push((places.text.len(), offset + at));
+        places
+    }
+
     /// Adds bytes that stand at `offset` of the other text.
     pub(crate) fn push(&mut self, bytes: &[u8], offset: usize) {
         self.pieces.push((self.text.len(), offset));
@@ -62,6 +75,20 @@ mod tests {
         assert_eq!(text, r#"{"a": "é\n😀\"b"}"#);
         let b = text.find('b').expect("there is one");
         assert_eq!(&spelled[places.outside(b) - 7..places.outside(b + 1) - 7], "b");
+        assert_eq!(places.outside(text.len()), 7 + spelled.len());
+    }
+
+    #[test]
+    fn what_a_value_of_a_form_says_is_found_where_it_is_spelled() {
+        let spelled = "%7B%22a%22:+%22%C3%A9 b%22%7D";
+
+        let places = Places::of_form_value(spelled, 7);
+
+        let text = String::from_utf8(places.text.clone()).expect("it is text");
+        assert_eq!(text, r#"{"a": "é b"}"#);
+        let value = text.find('é').expect("there is one");
+        let end = text.rfind('"').expect("there is one");
+        assert_eq!(&spelled[places.outside(value) - 7..places.outside(end) - 7], "%C3%A9 b");
         assert_eq!(places.outside(text.len()), 7 + spelled.len());
     }
 }

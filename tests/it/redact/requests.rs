@@ -55,6 +55,45 @@ fn what_goes_with_a_user_is_a_password_whatever_it_looks_like() {
     assert_eq!(form.body, "username=ann&pass=[redacted:pass]");
 }
 
+#[test]
+fn json_in_a_parameter_or_a_field_is_read() {
+    let key = "Zk39fjQmmWq02LspE8vnTTy5aaB1";
+    let as_value = |json: &str| json.replace('{', "%7B").replace('"', "%22").replace('}', "%7d");
+    let nested = |text: &str| serde_json::Value::from(text).to_string();
+    let login = |secret: &str| format!(r#"{{"user":"ann é","password":"{secret}"}}"#);
+    let deep = |secret: &str| format!(r#"[{{"0":{}}}]"#, nested(&nested(&login(secret))));
+    for json in [&login as &dyn Fn(&str) -> String, &deep] {
+        let expected = json("[redacted:password]");
+        let form = [("content-type", "application/x-www-form-urlencoded")];
+        let payload = |secret: &str| format!("n=1&payload=+{}", as_value(&json(secret)));
+        let target = format!("/graphql?variables={}&x=1", as_value(&json(key)));
+        let mut asked = request(&target, &form, payload(key));
+        asked.headers.append("x-config", json(key));
+
+        Redactor::standard().request(&mut asked);
+
+        let path = format!("/graphql?variables={}&x=1", as_value(&expected));
+        assert_eq!(asked.path, path);
+        assert_eq!(asked.body, payload("[redacted:password]"));
+        assert_eq!(asked.headers.get("x-config"), Some(&*expected));
+        let again = asked.clone();
+        Redactor::standard().request(&mut asked);
+        assert_eq!(asked, again);
+    }
+}
+
+#[test]
+fn json_in_a_parameter_is_found_in_what_older_rules_wrote() {
+    let target = "/t?input=%7B%22apiKey%22%3A%22Zk39fjQmmWq02LspE8vnTTy5aaB1%22%7D&n=%7B%7D";
+    let mut older = cassette(vec![(request(target, &[], ""), response(&[], whole("")))]);
+    older.redactions = vec!["query/1".to_owned(), "json/1".to_owned()];
+
+    let suspects = Redactor::standard().audit(&older);
+
+    let places: Vec<String> = suspects.iter().map(ToString::to_string).collect();
+    assert_eq!(places, ["interaction 1, path, line 1: apiKey"]);
+}
+
 /// What a client that sends these fields shows of them.
 fn shown(fields: &[(&str, &str)]) -> Vec<String> {
     let mut request = request("/", fields, "");
