@@ -832,6 +832,48 @@ fn of_several_that_match_the_one_is_meant_whose_other_fields_agree() {
 }
 
 #[test]
+fn of_several_that_match_the_one_is_meant_whose_fields_come_in_the_same_order() {
+    let query = |it: &str| request(&format!("GET /v1/x?{it}"), &[], "");
+    let form = |it: &str| {
+        let kind = ("content-type", "application/x-www-form-urlencoded");
+        request("POST /v1/x", &[kind], it.to_owned())
+    };
+    let parts = |it: &str| {
+        let parts: Vec<(&str, &str)> =
+            it.split('&').map(|part| part.split_once('=').unwrap()).collect();
+        let parts: Vec<(String, &str)> =
+            parts.iter().map(|(name, it)| (format!("name=\"{name}\""), *it)).collect();
+        let parts: Vec<(&str, &str)> = parts.iter().map(|(name, it)| (&**name, *it)).collect();
+        upload("b", &parts)
+    };
+    for asking in [&query as &dyn Fn(&str) -> Request, &form, &parts] {
+        let recorded = ["s=a&s=b&n=1", "s=b&s=a&n=1"].map(asking);
+        let mut run = Run::of_requests(&recorded);
+        // The order of fields with other names is nobody's.
+        assert_eq!(run.ask(&asking("n=1&s=b&s=a")), Some(1));
+        assert_eq!(run.ask(&asking("s=a&n=1&s=b")), Some(0));
+        assert_eq!(run.ask(&asking("s=b&s=a&n=1")), Some(1));
+
+        // Where nothing else was recorded, any order is answered.
+        let mut run = Run::of_requests(&recorded[..1]);
+        assert_eq!(run.ask(&asking("s=b&s=a&n=1")), Some(0));
+    }
+}
+
+#[test]
+fn fields_in_the_same_order_are_told_apart_by_what_else_agrees() {
+    let asking =
+        |it: &str, key: &str| request(&format!("GET /v1/x?{it}"), &[("x-tenant", key)], "");
+    let recorded = [("s=a&s=b", "1"), ("s=b&s=a", "1"), ("s=b&s=a", "2"), ("s=a&s=b", "2")];
+    let recorded = recorded.map(|(it, key)| asking(it, key));
+    let mut run = Run::of_requests(&recorded);
+
+    for number in [2, 0, 3, 1, 3, 2] {
+        assert_eq!(run.ask(&recorded[number]), Some(number));
+    }
+}
+
+#[test]
 fn a_field_that_agrees_with_nobody_changes_nothing() {
     let trace = |id: &'static str| [("x-trace", id)];
 

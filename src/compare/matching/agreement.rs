@@ -1,10 +1,11 @@
-//! Header fields that do not count, and still tell which of several interactions is meant.
+//! What does not count, and still tells which of several interactions is meant: header fields, and the order of
+//! fields that have one name.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::groups::{Candidates, Groups};
 use crate::cassette::reading::hash::{combine, hash_of};
-use crate::cassette::reading::header;
+use crate::cassette::reading::{Reading, Step, header};
 use crate::cassette::{Headers, Request};
 use crate::config::Rules;
 use crate::identity::Meaning;
@@ -14,11 +15,14 @@ use crate::identity::Meaning;
 /// # Rationale
 ///
 /// Clients send the same request with other fields all the time, so these never decide whether a request is
-/// answered. But a server that was asked with a key and without one has said two things.
+/// answered. But a server that was asked with a key and without one has said two things. The same goes for
+/// `sort=name&sort=date` and `sort=date&sort=name`: both were asked for, so each has its own answer.
 #[derive(Debug, Default)]
 pub(super) struct Agreement {
     /// The names of the fields in which the interactions of a group differ.
     fields: HashMap<u64, Vec<String>, foldhash::fast::FixedState>,
+    /// The groups whose interactions have the fields of one name in other orders.
+    ordered: HashSet<u64, foldhash::fast::FixedState>,
     /// The interactions of a group that agree in a field.
     agreeing: Groups,
     /// The lists that each interaction is on.
@@ -32,45 +36,69 @@ const SILENT: [&str; 3] = ["content-length", "date", "host"];
 const FEW: usize = 8;
 
 impl Agreement {
-    /// Compares the requests of each group.
+    /// Compares the requests of each group, each with the [order] of its fields.
     pub(super) fn of<'r>(
-        requests: impl Iterator<Item = (&'r Request, u64)>,
+        requests: impl Iterator<Item = (&'r Request, u64, u64)>,
         groups: &Groups,
         rules: &Rules,
     ) -> Self {
-        let mut several: HashMap<u64, Vec<(usize, &Request)>> = HashMap::new();
-        for (number, (request, group)) in requests.enumerate() {
+        let mut several: HashMap<u64, Vec<Member<'_>>> = HashMap::new();
+        for (number, (request, group, order)) in requests.enumerate() {
             if groups.get(group).is_some_and(|found| found.len() > 1) {
-                several.entry(group).or_default().push((number, request));
+                let members = several.entry(group).or_default();
+                members.push(Member { number, request, order });
             }
         }
         let mut found = Self::default();
         for (group, members) in several {
             let names = differing(&members, rules);
-            for (number, request) in members.iter().filter(|_| !names.is_empty()) {
-                let keys = names.iter().flat_map(|name| keys(group, name, &request.headers));
-                found.keys.insert(*number, keys.collect());
+            let is_ordered = members.iter().any(|member| member.order != members[0].order);
+            for member in &members {
+                let of_fields = |of: u64| {
+                    names.iter().flat_map(move |name| keys(of, name, &member.request.headers))
+                };
+                let ordered = is_ordered.then(|| in_order(group, member.order));
+                let within = ordered.into_iter().flat_map(of_fields);
+                let all = ordered.into_iter().chain(within).chain(of_fields(group));
+                found.keys.insert(member.number, all.collect());
+            }
+            if is_ordered {
+                found.ordered.insert(group);
             }
             if !names.is_empty() {
                 found.fields.insert(group, names);
             }
         }
+        found.keys.retain(|_, keys| !keys.is_empty());
         let keyed = found.keys.iter();
         found.agreeing =
             Groups::of(keyed.flat_map(|(number, keys)| keys.iter().map(|key| (*key, *number))));
         found
     }
 
-    /// Whether fields tell the interactions of a group apart.
+    /// Whether something tells the interactions of a group apart.
     pub(super) fn tells(&self, group: u64) -> bool {
-        self.fields.contains_key(&group)
+        self.fields.contains_key(&group) || self.ordered.contains(&group)
     }
 
-    /// The fewest interactions of a group that agree with a header in a field.
-    pub(super) fn narrowed(&self, group: u64, headers: &Headers) -> Option<Candidates<'_>> {
-        let names = self.fields.get(&group)?.iter();
-        let lists = names.flat_map(|name| keys(group, name, headers));
-        lists.filter_map(|key| self.agreeing.get(key)).min_by_key(|list| list.len())
+    /// The fewest interactions of a group that agree with a request: in the order of its fields, if any does,
+    /// and in a field of its header.
+    pub(super) fn narrowed(
+        &self,
+        group: u64,
+        headers: Option<&Headers>,
+        reading: &Reading<'_>,
+    ) -> Option<Candidates<'_>> {
+        let is_ordered = self.ordered.contains(&group);
+        let ordered = is_ordered.then(|| in_order(group, order(reading)));
+        let ordered = ordered.and_then(|key| self.agreeing.get(key));
+        let of = ordered.map_or(group, |list| list.key);
+        let names = self.fields.get(&group).into_iter().flatten();
+        let lists = headers
+            .into_iter()
+            .flat_map(|headers| names.clone().flat_map(move |name| keys(of, name, headers)));
+        let lists = lists.filter_map(|key| self.agreeing.get(key));
+        lists.min_by_key(|list| list.len()).or(ordered)
     }
 
     /// The lists that an interaction is on.
@@ -88,10 +116,37 @@ pub(crate) fn agreeing_fields(recorded: &Headers, asked: &Headers) -> usize {
     same.count()
 }
 
+/// A request among others of its group.
+struct Member<'r> {
+    number: usize,
+    request: &'r Request,
+    order: u64,
+}
+
+/// In which order a request has the values of the fields and parts that have one name.
+pub(super) fn order(reading: &Reading<'_>) -> u64 {
+    let mut named: HashMap<u64, (usize, u64), foldhash::fast::FixedState> = HashMap::default();
+    for at in reading.inside(None) {
+        let node = &reading.nodes[at];
+        let (is_field, is_part) = node.step.is_of_form();
+        if is_field || is_part || matches!(node.step, Step::Query(_)) {
+            let (count, order) = named.entry(node.place).or_default();
+            *count += 1;
+            *order = combine(&[*order, reading.weight(at)]);
+        }
+    }
+    let several = named.into_iter().filter(|(_, (count, _))| *count > 1);
+    several.fold(0, |sum, (place, (_, order))| sum.wrapping_add(combine(&[place, order])))
+}
+
+fn in_order(group: u64, order: u64) -> u64 {
+    combine(&[group, 3, order])
+}
+
 /// The names of the fields in which requests differ that are equal in all that counts.
-fn differing(members: &[(usize, &Request)], rules: &Rules) -> Vec<String> {
+fn differing(members: &[Member<'_>], rules: &Rules) -> Vec<String> {
     let mut values: HashMap<String, HashMap<u64, usize>> = HashMap::new();
-    for (_, request) in members {
+    for Member { request, .. } in members {
         let fields = || header::fields(&request.headers);
         let counted = header::counted(fields(), rules, !request.body.is_empty());
         let counted: Vec<&str> = counted.map(|field| field.name).collect();

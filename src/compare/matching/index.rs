@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use http::HeaderMap;
 
-use super::agreement::Agreement;
+use super::agreement::{self, Agreement};
 use super::credentials::Credentials;
 use super::groups::{Candidates, Groups};
 use super::marks;
@@ -132,6 +132,7 @@ struct Read {
     mask: Mask,
     entry: Entry,
     header: u64,
+    order: u64,
 }
 
 impl Index {
@@ -156,6 +157,7 @@ impl Index {
         }
         families.values_mut().for_each(|it| it.masks.sort_by_key(|mask| mask.open.len()));
         let headers: Vec<u64> = read.iter().map(|it| it.header).collect();
+        let orders: Vec<u64> = read.iter().map(|it| it.order).collect();
         let mut entries: Vec<Entry> = read.into_iter().map(|it| it.entry).collect();
         let groups = Groups::of(entries.iter().map(|entry| entry.group).zip(0..));
         let before = writes::of(cassette, &names, &entries, (&rules, groups.has_several()));
@@ -175,7 +177,9 @@ impl Index {
         });
         let verbatim = Verbatim::of(whole);
         let by_value = by_value(&entries, &groups);
-        let grouped = requests().zip(entries.iter().map(|entry| entry.group));
+        let groups_and_orders = entries.iter().zip(orders);
+        let grouped =
+            requests().zip(groups_and_orders).map(|(it, (entry, order))| (it, entry.group, order));
         let agreement = match rules.comparison() {
             // Nothing but the order tells them apart: not who once had a cookie.
             Compare::Path => Agreement::default(),
@@ -379,14 +383,13 @@ impl Index {
         self.by_value.get(combine(&[list.key, place, hash_of(text)]))
     }
 
-    /// The candidates that agree with a request in fields of its header that do not count, if only some
-    /// do.
+    /// The candidates that agree with a request in what does not count, if only some do.
     pub(super) fn agreeing(
         &self,
         list: Candidates<'_>,
         asked: &Asked<'_>,
     ) -> Option<Candidates<'_>> {
-        self.agreement.narrowed(list.key, asked.headers?)
+        self.agreement.narrowed(list.key, asked.headers, &asked.reading)
     }
 
     /// All lists of candidates that an interaction is on.
@@ -523,7 +526,7 @@ fn read(request: &Request, number: usize, names: &Names, rules: &Rules) -> Read 
     let header = header::hash(header::fields(&request.headers), rules, !request.body.is_empty());
     let before = Before::default();
     let entry = Entry { group, check, holes, telling, marks, attempt, before };
-    Read { family: reading.family(), mask, entry, header }
+    Read { family: reading.family(), mask, entry, header, order: agreement::order(&reading) }
 }
 
 fn check(
@@ -585,10 +588,8 @@ fn telling(reading: &Reading<'_>, opening: &Opening) -> Option<(u64, u64)> {
 
 /// The interactions by what the client used in the places of groups that several of them have.
 fn by_value(entries: &[Entry], groups: &Groups) -> Groups {
-    let several = entries
-        .iter()
-        .enumerate()
-        .filter(|(_, entry)| groups.get(entry.group).is_some_and(|found| found.len() > 1));
+    let has_others = |entry: &Entry| groups.get(entry.group).is_some_and(|all| all.len() > 1);
+    let several = entries.iter().enumerate().filter(|(_, entry)| has_others(entry));
     Groups::of(several.flat_map(|(number, entry)| {
         let telling = entry.telling.iter();
         telling.map(move |(place, value)| (combine(&[entry.group, *place, *value]), number))
