@@ -143,6 +143,14 @@ pub(crate) enum Kind {
     },
     /// The server that was recorded did not answer a single request.
     Unanswered,
+    /// A connection is to become something that is no HTTP and no WebSocket.
+    Upgrade {
+        protocol: String,
+    },
+    /// A request cannot be read, because of what stands in its target.
+    Unread {
+        sign: char,
+    },
     /// No session of that name was opened.
     NoSession {
         session: String,
@@ -387,6 +395,8 @@ impl fmt::Display for Kind {
                 counted(f, *count, ["request has", "requests have"], "no recorded answer")
             }
             Self::Unanswered => f.write_str("the server did not answer a single request"),
+            Self::Upgrade { protocol } => write!(f, "an upgrade to `{protocol}` is not supported"),
+            Self::Unread { sign } => write!(f, "a target has a `{sign}` that is not encoded"),
             Self::NoSession { session } => write!(f, "no session `{session}` was opened"),
             Self::OutOfFiles => f.write_str(OUT_OF_FILES),
             Self::Unused => f.write_str("no request reached retape"),

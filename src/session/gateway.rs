@@ -549,7 +549,7 @@ impl Gateway {
     }
 
     /// Whether a request of that cassette is to be recorded.
-    fn records(&self, cassette: &str) -> bool {
+    pub(super) fn records(&self, cassette: &str) -> bool {
         let mode = match Name::new(cassette) {
             Ok(name) => Track::plan(&self.settings, &name),
             Err(_) => self.mode(),

@@ -18,13 +18,15 @@ use super::closed::{Closed, Ended};
 use super::gateway::{Gateway, lock};
 use super::proxied::Proxied;
 use super::settings::SessionBuilder;
-use super::{GRACE, changes, control, guard, opening, proof};
+use super::{GRACE, changes, control, guard, opening, proof, unserved};
 use crate::config::HostRule;
 use crate::error::{Error, Kind, Result};
 use crate::serve::recorder::{Asked, Course};
-use crate::serve::replayer::{Aliases, Replayer};
-use crate::serve::server::{Address, Answer, ClientTrust, Handler, Refusal, Tunnel, Via, origin};
-use crate::serve::websocket::is_upgrade;
+use crate::serve::replayer::{Aliases, Replayer, miss_answer};
+use crate::serve::server::{
+    Address, Answer, ClientTrust, Handler, Refusal, Tunnel, Unread, Via, origin,
+};
+use crate::serve::websocket::{is_upgrade, raw_upgrade};
 use crate::store::mode::Mode;
 
 /// All that is served at one address: the session that was started there, and those that were opened
@@ -184,6 +186,11 @@ impl Hub {
             }
         };
         let gateway = self.opened(session).unwrap_or_else(|| Arc::clone(&self.main));
+        if let Some(protocol) = raw_upgrade(&head.headers) {
+            let asked = (head.method.as_str(), target);
+            let miss = gateway.unserved(session, asked, unserved::upgrade(protocol));
+            return miss_answer(&head.headers, &miss.explanation, miss.to_json());
+        }
         let client = head.extensions.remove::<OnUpgrade>();
         let client = client.filter(|_| is_upgrade(&head.method, &head.headers));
         let asked = client.map_or(Asked::Arriving(body), Asked::Upgrade);
@@ -233,6 +240,13 @@ impl Handler for Hub {
 
     fn tunnel(&self, head: &Parts) -> Result<Tunnel, Refusal> {
         self.main.tunnel_to(head)
+    }
+
+    fn unread(&self, via: Option<&Via>, unread: &Unread) {
+        let named = || Address::parse(&unread.target).session;
+        let session = via.map_or_else(named, |via| &via.session);
+        let gateway = self.opened(session).unwrap_or_else(|| Arc::clone(&self.main));
+        gateway.unserved(session, (&unread.method, &unread.target), unserved::unread(unread));
     }
 }
 

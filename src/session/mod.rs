@@ -36,6 +36,7 @@ mod stale;
 mod summary;
 mod track;
 mod unfinished;
+mod unserved;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -243,3 +243,52 @@ fn a_recording_without_a_single_answer_is_kept_beside_and_told() {
     hint: to test an outage with it: `retape replay tape.unanswered -- COMMAND`
     ");
 }
+
+/// What a client hears that asks so while somebody records, and what that person is told.
+#[track_caller]
+fn check_unserved(target: &str, fields: &str) -> (String, String) {
+    let (stage, server) = (Stage::new(), Upstream::json(|_| "[]".to_owned()));
+    let mut running =
+        Running::start(stage.retape(&["record", "--upstream", &server.url(), "tape"]));
+    let url = running.line();
+    assert_eq!(get(&url).status, 200);
+    let mut wire = Wire::connect(split(&url).0);
+    wire.send(request("GET", &format!("{url}{target}"), fields, ""));
+    let heard = wire.head().unwrap().line;
+    wire.close();
+    let (code, said) = running.stop();
+
+    assert_eq!(code, Some(2), "{said}");
+    assert_eq!(server.asked().len(), 1);
+    assert_eq!(stage.cassettes(), ["tape.json"]);
+    let told = said.find("not recorded:").unwrap_or_else(|| panic!("{said}"));
+    (heard, said[told..].replace(&stage.folder().display().to_string(), "FOLDER"))
+}
+
+#[test]
+fn a_target_that_cannot_be_read() {
+    let (heard, told) = check_unserved("/q?f=\"x\"", "");
+
+    assert_eq!(heard, "HTTP/1.1 400 Bad Request");
+    assert_snapshot!(told, @r#"
+    not recorded: GET /q?f="x"
+      a target has a `"` that is not encoded
+      hint: let your client encode it, as `%22`: what builds a URL from parts does (`params=` in Python, `URLSearchParams`, `curl --data-urlencode`)
+    error: a target has a `"` that is not encoded
+    hint: let your client encode it, as `%22`: what builds a URL from parts does (`params=` in Python, `URLSearchParams`, `curl --data-urlencode`)
+    "#);
+}
+
+#[test]
+fn a_connection_that_becomes_something_else() {
+    let (heard, told) = check_unserved("/exec/1/start", "Connection: Upgrade\r\nUpgrade: tcp\r\n");
+
+    assert_eq!(heard, "HTTP/1.1 470 Not Recorded");
+    assert_snapshot!(told, @"
+    not recorded: GET /exec/1/start
+      an upgrade to `tcp` is not supported
+      hint: let your client ask the server itself for that, past retape, or without `Upgrade`
+    error: an upgrade to `tcp` is not supported
+    hint: let your client ask the server itself for that, past retape, or without `Upgrade`
+    ");
+}

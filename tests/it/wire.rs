@@ -195,6 +195,26 @@ async fn a_client_that_upgrades_to_nothing_we_know_is_answered_as_any_other() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_can_neither_be_recorded_nor_replayed_is_a_miss_in_replay() {
+    let (stage, upstream) = (Stage::new(), echo());
+    let session = stage.record(&upstream).await;
+    assert_eq!(get(&format!("{}/a", session.url())).status, 200);
+    session.finish().await.unwrap();
+    let session = stage.replay().await;
+
+    let raw =
+        ask("POST", &format!("{}/a", session.url()), "Connection: upgrade\r\nUpgrade: tcp\r\n", "");
+    let read = ask("GET", &format!("{}/a?f=\"x\"", session.url()), "", "");
+    let asked = ask("GET", &format!("{}/a", session.url()), "Upgrade: tcp\r\n", "");
+    let error = session.finish().await.unwrap_err();
+
+    assert_eq!((raw.status, read.status, asked.status), (470, 400, 200));
+    assert!(raw.text().contains("an upgrade to `tcp`"), "{raw:?}");
+    assert!(error.is_miss(), "{error:?}");
+    assert!(format!("{error}").contains("2 requests"), "{error:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_head_of_many_fields_passes_in_both_directions() {
     let many: String = (0..250).map(|it| format!("x-{it}: v\r\n")).collect();
     let answered = format!("HTTP/1.1 200 OK\r\n{many}Content-Length: 2\r\n\r\n[]");

@@ -8,6 +8,9 @@
 //! It sends trailers only to a client that asks for them, and only those that the head names. Servers send
 //! others too, and clients read them. So an answer ends when hyper has nothing left to write but its last
 //! chunk, and the trailers take the place of that one.
+//!
+//! And it refuses a request by itself whose target is none by its rules, without saying which. So the line in which
+//! a request begins is looked at here as well.
 
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
@@ -16,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 
 use bytes::{Buf as _, BytesMut};
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, StatusCode, Uri};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// The last chunk of a body without trailers, as hyper writes it.
@@ -32,8 +35,21 @@ struct Unsent {
     heads: BytesMut,
     /// What the answer at hand ends with.
     trailers: Option<Trailers>,
+    /// The request that came last, if it cannot be read.
+    unread: Option<Unread>,
     /// The task of the connection.
     connection: Option<Waker>,
+}
+
+/// A request that cannot be read, because of what stands in its target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unread {
+    /// `GET`, `POST`, …
+    pub method: String,
+    /// What it asks for, as it came.
+    pub target: String,
+    /// What is not encoded there.
+    pub sign: char,
 }
 
 #[derive(Debug)]
@@ -82,9 +98,42 @@ impl Early {
         .await;
     }
 
+    /// The request that came last, if it cannot be read.
+    pub(super) fn unread(&self) -> Option<Unread> {
+        self.unsent().unread.take()
+    }
+
+    /// Looks at what has come, which most often begins with a request if it holds the first line of one.
+    fn look_at(&self, bytes: &[u8]) {
+        if let Some((method, target)) = first_line(bytes) {
+            self.unsent().unread = Unread::of(method, target);
+        }
+    }
+
     fn unsent(&self) -> MutexGuard<'_, Unsent> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl Unread {
+    fn of(method: &[u8], target: &[u8]) -> Option<Self> {
+        let sign = target.iter().find(|byte| br#""<>`"#.contains(byte))?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let is_read = Uri::try_from(target).is_ok();
+        (!is_read).then(|| Self {
+            method: text(method),
+            target: text(target),
+            sign: char::from(*sign),
+        })
+    }
+}
+
+/// The method and the target of the request that begins there, if it does.
+fn first_line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let line = bytes[..memchr::memchr(b'\n', bytes)?].trim_ascii_end();
+    let asked = line.strip_suffix(b" HTTP/1.1").or_else(|| line.strip_suffix(b" HTTP/1.0"))?;
+    let space = memchr::memchr(b' ', asked)?;
+    Some((&asked[..space], &asked[space + 1..]))
 }
 
 fn write_fields(to: &mut BytesMut, fields: &HeaderMap) {
@@ -169,7 +218,10 @@ impl<I: AsyncRead + Unpin> AsyncRead for Interleaved<I> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        self.early.look_at(&buffer.filled()[before..]);
+        Poll::Ready(Ok(()))
     }
 }
 

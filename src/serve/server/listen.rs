@@ -25,7 +25,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::early::{Early, Interleaved};
+use super::early::{Early, Interleaved, Unread};
 use super::resettable::{Link, Resettable};
 use super::unbroken::Unbroken;
 use super::{Answer, Breaks, Cut, Named, Tunnel, Via, full, host_of, problem, proxy};
@@ -46,6 +46,9 @@ pub trait Handler: Send + Sync + 'static {
     fn tunnel(&self, _: &Parts) -> Result<Tunnel, Refusal> {
         Err(problem(StatusCode::MISDIRECTED_REQUEST, "no_proxy", "this is no proxy").into())
     }
+
+    /// Hears of a request that cannot be read. Its client gets a status 400 without a word.
+    fn unread(&self, _: Option<&Via>, _: &Unread) {}
 }
 
 /// What the handler is told of the names of header fields.
@@ -199,6 +202,7 @@ async fn converse<H: Handler>(
 ) -> Option<Asked> {
     let asked = Arc::new(Mutex::new(None));
     let (tunnel, link, early) = (Arc::clone(&asked), link.clone(), Early::default());
+    let (heard, led) = (early.clone(), via.clone());
     let stream = Interleaved::new(stream, early.clone());
     let service = service_fn(move |mut request| {
         let (handler, via, tunnel) = (Arc::clone(handler), via.clone(), Arc::clone(&tunnel));
@@ -213,10 +217,8 @@ async fn converse<H: Handler>(
                 }
                 Ok(()) => {
                     via.into_iter().for_each(|via| _ = request.extensions_mut().insert(via));
-                    early
-                        .clone()
-                        .into_iter()
-                        .for_each(|it| _ = request.extensions_mut().insert(it));
+                    let said = early.clone().into_iter();
+                    said.for_each(|it| _ = request.extensions_mut().insert(it));
                     let answer = handler.handle(request).await;
                     if let Some(early) = &early {
                         early.sent().await;
@@ -249,7 +251,11 @@ async fn converse<H: Handler>(
         biased;
         // A client that leaves, or an answer that is cut on purpose, ends in an error here; whoever
         // produces the answer has been told by then.
-        _ = connection.as_mut() => return asked.lock().unwrap_or_else(PoisonError::into_inner).take(),
+        ended = connection.as_mut() => {
+            let unread = heard.unread().filter(|_| ended.is_err());
+            unread.into_iter().for_each(|it| handler.unread(led.as_ref(), &it));
+            return asked.lock().unwrap_or_else(PoisonError::into_inner).take();
+        }
         _ = finishing => connection.as_mut().graceful_shutdown(),
     }
     let _ = connection.await;

@@ -25,7 +25,7 @@ pub use answer::{
     Answer, AnswerBody, Breaks, Cut, NoAnswer, OURS, as_from_server, cut_after, full, no_answer,
     problem,
 };
-pub use early::Early;
+pub use early::{Early, Unread};
 pub use listen::{FieldNames, Handler, MOST_FIELDS, Refusal, Server};
 pub use origin::{
     ADDRESSES, READ_WHOLE, Rewriter, announced, is_asked_for_first, may_hold, may_hold_origins,

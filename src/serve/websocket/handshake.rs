@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use http::header::{SEC_WEBSOCKET_KEY, UPGRADE};
+use http::header::{CONNECTION, SEC_WEBSOCKET_KEY, UPGRADE};
 use http::{HeaderMap, HeaderValue, Method};
 use sha1_smol::Sha1;
 
@@ -16,6 +16,26 @@ pub fn is_upgrade(method: &Method, headers: &HeaderMap) -> bool {
     offers
         .flat_map(|offer| offer.split(','))
         .any(|offer| offer.trim().eq_ignore_ascii_case("websocket"))
+}
+
+/// What a connection is to become, if bytes of its own follow that are no WebSocket: the `tcp` of Docker.
+///
+/// # Rationale
+///
+/// A server may ignore the offer to speak another HTTP, or to go over to TLS. What asks for something else takes
+/// what comes for that, whatever the answer says.
+pub fn raw_upgrade(headers: &HeaderMap) -> Option<&str> {
+    let listed = |name| {
+        let fields = headers.get_all(name).iter().filter_map(|field| field.to_str().ok());
+        fields.flat_map(|field| field.split(',')).map(str::trim)
+    };
+    let is_offered = listed(CONNECTION).any(|option| option.eq_ignore_ascii_case("upgrade"));
+    let may_be_ignored = |offer: &str| {
+        let name = offer.split('/').next().unwrap_or_default();
+        ["", "websocket", "h2c", "h2", "http", "tls"].iter().any(|it| name.eq_ignore_ascii_case(it))
+    };
+    let offers = || listed(UPGRADE).filter(|_| is_offered);
+    if offers().any(may_be_ignored) { None } else { offers().next() }
 }
 
 /// The answer to the key of a request, which shows that a server has understood it.

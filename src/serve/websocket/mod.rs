@@ -19,7 +19,7 @@ mod writer;
 
 pub use deflate::Deflate;
 pub use extension::Compression;
-pub use handshake::{accept_key, is_upgrade};
+pub use handshake::{accept_key, is_upgrade, raw_upgrade};
 pub use reader::{Event, Reader, Strictness, Violation};
 pub use writer::Writer;
 

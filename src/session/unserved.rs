@@ -1,0 +1,48 @@
+//! Requests that nobody can answer, whatever was recorded.
+
+use std::sync::atomic::Ordering;
+
+use super::event::{Event, Miss};
+use super::gateway::{Gateway, lock};
+use crate::error::{Error, Kind};
+use crate::review::report;
+use crate::serve::server::{Address, Unread};
+
+/// The client would take what HTTP says for what it asked for.
+pub(super) fn upgrade(protocol: &str) -> Error {
+    Error::new(Kind::Upgrade { protocol: protocol.to_owned() }).with_hint(
+        "let your client ask the server itself for that, past retape, or without `Upgrade`",
+    )
+}
+
+/// Servers differ in what they make of it, and HTTP forbids it.
+pub(super) fn unread(unread: &Unread) -> Error {
+    let Unread { sign, .. } = unread;
+    Error::new(Kind::Unread { sign: *sign }).with_hint(format!(
+        "let your client encode it, as `%{:02X}`: what builds a URL from parts does (`params=` in Python, \
+         `URLSearchParams`, `curl --data-urlencode`)",
+        u32::from(*sign)
+    ))
+}
+
+impl Gateway {
+    /// Notes a request that can neither be recorded nor replayed: it was not recorded, or it is a miss.
+    pub(super) fn unserved(&self, session: &str, asked: (&str, &str), error: Error) -> Miss {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let (method, target) = asked;
+        let address = Address { session, ..Address::parse(target) };
+        let name = address.cassette().ok().flatten();
+        let name = name.unwrap_or_else(|| self.settings.cassette.clone());
+        let redacted = self.settings.redactor().target(&address.target);
+        let path = redacted.unwrap_or_else(|| address.target.into_owned());
+        let miss = Miss::unexplained(session, name.as_str(), (method, &path));
+        let why = format!("{error:?}");
+        if self.records(name.as_str()) {
+            let miss = miss.explained(why);
+            self.tell(Event::Unrecorded(miss.clone()));
+            lock(&self.failure).get_or_insert(error);
+            return miss;
+        }
+        self.note(miss.explained(report::unopened(&why, (method, &path))))
+    }
+}
