@@ -58,4 +58,22 @@ mod tests {
 
         assert_eq!(accept_key(&asked).unwrap(), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
     }
+
+    #[test]
+    fn an_offer_that_may_be_ignored_is_no_raw_upgrade() {
+        for (connection, upgrade, expected) in [
+            ("Upgrade", "tcp", Some("tcp")),
+            ("keep-alive, upgrade", "SPDY/3.1", Some("SPDY/3.1")),
+            ("Upgrade, HTTP2-Settings", "h2c", None),
+            ("Upgrade", "TLS/1.0, HTTP/1.1", None),
+            ("upgrade", "WebSocket", None),
+            ("keep-alive", "tcp", None),
+            ("upgrade", "", None),
+        ] {
+            let fields = [(CONNECTION, connection), (UPGRADE, upgrade)];
+            let fields = fields.map(|(name, value)| (name, HeaderValue::from_static(value)));
+            let asked = HeaderMap::from_iter(fields);
+            assert_eq!(raw_upgrade(&asked), expected, "{connection}: {upgrade}");
+        }
+    }
 }
