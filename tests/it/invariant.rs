@@ -117,8 +117,7 @@ fn what_had_few_chances_to_fail_is_not_claimed() {
 fn echoes(words: &[&str], answer: impl Fn(&str) -> String) -> Vec<Owned> {
     let of = |(number, word): (usize, &&str)| {
         let sort = if number % 2 == 0 { r#", "sort": "new""# } else { "" };
-        let request =
-            format!(r#"{{"q": "{word}", "page": "{number}", "model": "m-100000"{sort}}}"#);
+        let request = format!(r#"{{"q": "{word}", "page": "{number}", "model": "only"{sort}}}"#);
         let answer = answer(word).replace("PAGE", &number.to_string());
         (Some(request), vec![("found".to_owned(), answer)])
     };
@@ -131,7 +130,7 @@ const WORDS: [&str; 7] = ["kite", "a heron", "moss", "café", "rain", "kite", "e
 fn what_goes_along_with_the_request_is_an_echo_whatever_it_is() {
     let answer = |word: &str| {
         let word = word.replace('é', "\\u00e9");
-        format!(r#"{{"query": "{word}", "page": PAGE, "model": "m-100000", "by": "you"}}"#)
+        format!(r#"{{"query": "{word}", "page": PAGE, "model": "only", "by": "you"}}"#)
     };
 
     let found = learned(&echoes(&WORDS, answer));
@@ -200,7 +199,7 @@ fn the_pieces_of_one_message_prove_nothing() {
 }
 
 #[test]
-fn a_real_server_keeps_to_one_run_and_adds_up() {
+fn a_real_server_keeps_to_one_run_and_answers_what_was_approved() {
     let traces = letta();
 
     let found = learned(&traces);
@@ -209,6 +208,8 @@ fn a_real_server_keeps_to_one_run_and_adds_up() {
         found,
         [
             "run_id constant",
+            "tool_return_message.tool_call_id equals request.messages[].approvals[].tool_call_id",
+            "tool_return_message.tool_returns[].tool_call_id equals request.messages[].approvals[].tool_call_id",
             "usage_statistics.context_tokens sums usage_statistics.completion_tokens and usage_statistics.prompt_tokens",
             "usage_statistics.total_tokens sums usage_statistics.completion_tokens and usage_statistics.prompt_tokens",
         ]

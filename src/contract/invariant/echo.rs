@@ -4,7 +4,8 @@
 //!
 //! A server may say what it was asked without looking at it: most models are called the same each time. So
 //! what each recording says is also held against what the others asked, as with numbers: only what goes along
-//! with the request is an echo. Then it is the same whether it is an identifier, a text, or a number.
+//! with the request is an echo, be it a text or a number. Only what identifies something, such as a model that is
+//! always the same, is promised without that, where each request says it: then it comes back, or is the only one.
 //!
 //! A request may leave a field out, and the server says what it likes there. So what counts is only what came
 //! where the request says something.
@@ -17,7 +18,7 @@ use foldhash::fast::FixedState;
 use super::claim::{Field, Invariant, Path};
 use super::holding::CHANCES;
 use super::learn::{Map, Names, Sight, note};
-use super::number::{CHANCE, is_no_chance};
+use super::number::is_no_chance;
 use super::trace::Value;
 
 /// Of so many recordings it is kept what they say.
@@ -25,9 +26,6 @@ const RECORDINGS: usize = 64;
 
 /// A request that says something in more places is a document.
 const MOST: usize = 512;
-
-/// What identifies something is one of at least so many.
-const KEY: f64 = 1e-3;
 
 /// What is said, by its hash.
 pub(super) type Said = u64;
@@ -174,12 +172,17 @@ impl Echoes {
         telling.map(|(field, path)| Invariant::Echoes((*field).clone(), path.clone())).collect()
     }
 
-    /// Whether it held each time that the request said something there, and other recordings do not say it too.
+    /// Whether it held each time that the request said something there, and that is no chance.
     fn holds(&self, echoing: &Echoing, held: &Held, ways: &[&[u32]], claims: usize) -> bool {
         let is_asked = |way: usize| ways[way].binary_search(&held.path).is_ok();
-        let asked = echoing.came.iter().filter(|(way, _)| is_asked(*way));
-        if held.times < CHANCES || asked.map(|(_, times)| times).sum::<u64>() != held.times {
+        let count = |is: &dyn Fn(usize) -> bool| -> u64 {
+            echoing.came.iter().filter(|(way, _)| is(*way)).map(|(_, times)| times).sum()
+        };
+        if held.times < CHANCES || held.times != count(&is_asked) {
             return false;
+        }
+        if held.are_keys && held.times == count(&|_| true) {
+            return true;
         }
         let says = |of: u32, said: Said| {
             self.asked[&of].get(&held.path).is_some_and(|values| values.contains(&said))
@@ -187,11 +190,6 @@ impl Echoes {
         let others = |of: u32| held.last.iter().filter(move |(other, _)| *other != of);
         let crossed = held.last.iter().flat_map(|(of, said)| others(*of).map(|it| (it.0, *said)));
         let both = crossed.filter(|(of, said)| says(*of, *said)).count();
-        let recordings = held.last.len();
-        if both == 0 && held.are_keys {
-            let exponent = i32::try_from(recordings).unwrap_or(i32::MAX);
-            return KEY.powi(exponent) * (claims as f64) < CHANCE;
-        }
-        is_no_chance(both, recordings, claims)
+        is_no_chance(both, held.last.len(), claims)
     }
 }
