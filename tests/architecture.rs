@@ -198,7 +198,7 @@ const LIMITS: [(&str, &str, &str); 27] = [
     ),
     ("60 s", "cli/arguments.rs", "default_value = \"60s\""),
     ("10 s", "serve/recorder/upstream.rs", "const CONNECT: Duration = Duration::from_secs(10);"),
-    ("1000", "serve/server/listen.rs", "const MOST_FIELDS: usize = 1000;"),
+    ("256", "serve/server/listen.rs", "const MOST_FIELDS: usize = 256;"),
     ("256", "serve/recorder/pool.rs", "const KEPT: usize = 256;"),
     ("1 s", "serve/recorder/pool.rs", "const KEPT_FOR: Duration = Duration::from_secs(1);"),
     ("1 MiB", "serve/server/origin.rs", "const READ_WHOLE: u64 = 1024 * 1024;"),
