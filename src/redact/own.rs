@@ -6,6 +6,7 @@ use std::ops::Range;
 use aho_corasick::AhoCorasick;
 
 use super::rule::Notes;
+use crate::cassette::placeholder::OPENING;
 use crate::cassette::splice::Edit;
 use crate::config::{Finder, OwnRule, Redaction};
 
@@ -123,7 +124,7 @@ pub(super) fn find(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
             for range in finder.ranges(line) {
                 let Some(secret) = line.get(range.clone()) else { continue };
                 let secret = String::from_utf8_lossy(secret).into_owned();
-                let is_new = !secret.contains("[redacted:") && !notes.secrets.is_spared(&secret);
+                let is_new = !secret.contains(OPENING) && !notes.secrets.is_spared(&secret);
                 if is_new && let Some(with) = notes.replacement(name, &secret) {
                     edits.push(Edit::new(start + range.start..start + range.end, with));
                 }

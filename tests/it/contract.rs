@@ -921,3 +921,33 @@ fn what_comes_now_and_then_comes_with_nothing() {
 
     assert!(!contract.to_string().contains("comes with"), "{contract}");
 }
+
+#[test]
+fn what_every_recording_shows_of_the_same_two_things_comes_with_nothing() {
+    let tool = |number: usize| {
+        let says =
+            [r#"{"name":"ask","safe":true,"input":"text"}"#, r#"{"name":"run","safe":false}"#];
+        found(&format!("/agents/agent-{number:08x}/tool"), says[number % 2])
+    };
+    let contract = taught_by((0x1f3a_5c70..0x1f3a_5c88).map(tool).collect());
+
+    assert!(!contract.to_string().contains("comes with"), "{contract}");
+}
+
+#[test]
+fn operations_that_a_header_field_names_are_endpoints_of_their_own() {
+    let asked = |name: &str| {
+        let mut asked = found("/", "{}");
+        asked.request.headers.append("x-amz-target", format!("DynamoDB_20120810.{name}"));
+        asked
+    };
+    let interactions = ["GetItem", "PutItem", "Query", "Scan"].map(asked).to_vec();
+    let cassette = Cassette { interactions, ..Cassette::default() };
+    let name = Name::new("items").unwrap();
+
+    let traffic = Traffic::of(&Protocols::default(), &[], [(&name, &cassette)]);
+
+    let paths: Vec<&str> = traffic.endpoints().map(|endpoint| endpoint.path.as_str()).collect();
+    let target = |name: &str| format!("/#X-Amz-Target=DynamoDB_20120810.{name}");
+    assert_eq!(paths, ["GetItem", "PutItem", "Query", "Scan"].map(target));
+}

@@ -24,7 +24,15 @@ fn server() -> Upstream {
 
 /// Records what a client asks, by the number of its run, and proves it.
 async fn proved(asks: impl Fn(&str, usize) -> Vec<Reply>) -> (Stage, Result<(), Error>) {
-    let (stage, upstream) = (Stage::new(), server());
+    proved_with(&server(), asks).await
+}
+
+/// The same of another server.
+async fn proved_with(
+    upstream: &Upstream,
+    asks: impl Fn(&str, usize) -> Vec<Reply>,
+) -> (Stage, Result<(), Error>) {
+    let stage = Stage::new();
     let runs = AtomicUsize::new(0);
     let settings = stage.session(Mode::Record).upstream(upstream.url());
     let result = settings
@@ -92,18 +100,9 @@ async fn a_word_that_differs_from_run_to_run_comes_back_wherever_it_is_said() {
         Then::KeepAlive
     });
     let ask = |url: &str, name: &str| post(&format!("{url}/x"), &format!(r#"{{"name":"{name}"}}"#));
-    let runs = AtomicUsize::new(0);
     let names = ["Birch", "Frost", "Hazel", "Ivana"];
-    let stage = Stage::new();
-    stage
-        .session(Mode::Record)
-        .upstream(upstream.url())
-        .run(async |session: &Session| {
-            ask(&session.url(), names[runs.fetch_add(1, Ordering::Relaxed)]);
-            Ok::<_, Error>(())
-        })
-        .await
-        .unwrap();
+    let (stage, result) = proved_with(&upstream, |url, run| vec![ask(url, names[run])]).await;
+    result.unwrap();
 
     let session = stage.replay().await;
     let told = ask(&session.url(), "Zoë");
@@ -124,17 +123,9 @@ async fn a_word_that_the_server_said_first_stays_in_texts() {
         get(&format!("{url}/colours"));
         post(&format!("{url}/x"), &format!(r#"{{"name":"{name}"}}"#))
     };
-    let (runs, names) = (AtomicUsize::new(0), ["birch", "cedar", "amber", "frost"]);
-    let stage = Stage::new();
-    stage
-        .session(Mode::Record)
-        .upstream(upstream.url())
-        .run(async |session: &Session| {
-            ask(&session.url(), names[runs.fetch_add(1, Ordering::Relaxed)]);
-            Ok::<_, Error>(())
-        })
-        .await
-        .unwrap();
+    let names = ["birch", "cedar", "amber", "frost"];
+    let (stage, result) = proved_with(&upstream, |url, run| vec![ask(url, names[run])]).await;
+    result.unwrap();
 
     let session = stage.replay().await;
     let told = ask(&session.url(), "hazel");

@@ -13,7 +13,7 @@ use super::View;
 use super::counted::{issued, uncounted};
 use super::value::Said;
 use crate::cassette::reading::hash::{combine, hash_of};
-use crate::cassette::{Ids, Request};
+use crate::cassette::{Ids, Request, placeholder};
 use crate::identity::{SHORTEST, Words};
 
 /// So many different ones in each recording are no accident.
@@ -144,5 +144,5 @@ fn retain_given(views: &[View<'_>], names: &mut HashSet<String>) {
 fn is_name(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_graphic())
         && text.bytes().any(|byte| byte.is_ascii_alphabetic())
-        && !text.contains("[redacted:")
+        && !text.contains(placeholder::OPENING)
 }

@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::View;
+use crate::cassette::placeholder::OPENING;
 use crate::cassette::{Evidence, Id, Ids, Interaction, Reach};
 
 /// The names that were counted. Of those of the server the table of a recording tells: an answer to a request
@@ -89,8 +90,7 @@ fn numbered(view: &View<'_>) -> Vec<String> {
 
 /// Those in a text: `[redacted:authorization~3]`.
 pub(super) fn placeholders(text: &str) -> impl Iterator<Item = &str> {
-    const BEGIN: &str = "[redacted:";
-    let found = text.match_indices(BEGIN).filter_map(|(at, _)| {
+    let found = text.match_indices(OPENING).filter_map(|(at, _)| {
         let end = at + text[at..].find(']')?;
         Some(&text[at..=end])
     });

@@ -19,6 +19,7 @@ use regex::bytes::Regex;
 use super::name::{self, Tells};
 use super::rule::{Notes, Rule};
 use super::{letters, own, value};
+use crate::cassette::placeholder::OPENING;
 use crate::cassette::splice::{Edit, in_order};
 
 const RULES: &str = include_str!("rules.txt");
@@ -140,7 +141,7 @@ fn edits(text: &[u8], until: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
     for (rule, word) in words(text).take_while(|(_, word)| word.start < until) {
         let Some(Found { name, range }) = rule.found(text, word.start, notes) else { continue };
         let secret = String::from_utf8_lossy(&text[range.clone()]).into_owned();
-        if !secret.contains("[redacted:")
+        if !secret.contains(OPENING)
             && !notes.secrets.is_spared(&secret)
             && let Some(with) = notes.replacement(name, &secret)
         {

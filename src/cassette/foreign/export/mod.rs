@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::super::target;
+use crate::cassette::placeholder::OPENING;
 use crate::cassette::{Body, Cassette, End, Name, Request, Response};
 
 /// A format of another tool.
@@ -76,8 +77,7 @@ fn address(cassette: &Cassette, request: &Request) -> String {
 
 /// Whether a secret of it was replaced.
 fn is_redacted(request: &Request) -> bool {
-    const PLACEHOLDER: &str = "[redacted:";
-    let has = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(PLACEHOLDER);
+    let has = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(OPENING);
     has(request.path.as_bytes())
         || has(&request.body)
         || request.headers.iter().any(|(_, value)| has(value))

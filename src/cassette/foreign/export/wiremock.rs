@@ -7,6 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
 use super::{Lost, lose, lose_of_answer};
+use crate::cassette::placeholder::OPENING;
 use crate::cassette::{
     Body, Cassette, Headers, Interaction, Media, Name, Outcome, Request, Response, target, text,
 };
@@ -58,7 +59,7 @@ fn request(request: &Request, lost: &mut Lost) -> Value {
         let host = host.rsplit_once(':').map_or(host, |(host, _)| host);
         pattern["host"] = json!({"equalTo": host});
     }
-    if path.contains(PLACEHOLDER) {
+    if path.contains(OPENING) {
         lose(lost, "secrets in addresses: nothing matches them (requests)");
     }
     if let Some(body) = body_pattern(request, lost) {
@@ -66,9 +67,6 @@ fn request(request: &Request, lost: &mut Lost) -> Value {
     }
     pattern
 }
-
-/// What stands for a secret.
-const PLACEHOLDER: &str = "[redacted:";
 
 fn body_pattern(request: &Request, lost: &mut Lost) -> Option<Value> {
     if request.body.is_empty() {
@@ -80,11 +78,11 @@ fn body_pattern(request: &Request, lost: &mut Lost) -> Option<Value> {
     };
     if let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(plain) {
         // As a value, numbers might change.
-        let pattern = if plain.contains(PLACEHOLDER) { any_secret(value) } else { json!(plain) };
+        let pattern = if plain.contains(OPENING) { any_secret(value) } else { json!(plain) };
         return Some(json!({"equalToJson": pattern}));
     }
     let is_multipart = Media::of_headers(&request.headers) == Media::Multipart;
-    if plain.contains(PLACEHOLDER) || is_multipart {
+    if plain.contains(OPENING) || is_multipart {
         lose(lost, "bodies with a secret or a boundary: any matches (requests)");
         return None;
     }
@@ -94,7 +92,7 @@ fn body_pattern(request: &Request, lost: &mut Lost) -> Option<Value> {
 /// A text with a secret matches any text.
 fn any_secret(value: Value) -> Value {
     match value {
-        Value::String(text) if text.contains(PLACEHOLDER) => json!("${json-unit.any-string}"),
+        Value::String(text) if text.contains(OPENING) => json!("${json-unit.any-string}"),
         Value::Array(items) => items.into_iter().map(any_secret).collect(),
         Value::Object(members) => {
             let members = members.into_iter().map(|(name, value)| (name, any_secret(value)));
