@@ -71,7 +71,7 @@ fn several_words_that_take_the_place_of_all_count_together() {
 #[test]
 fn messages_that_changed_places_are_counted_where_they_come() {
     let answers = |tool: [&'static str; 2]| {
-        talk(18, move |number| match number % 3 {
+        talk(15, move |number| match number % 3 {
             0 => messages(&["start", tool[0], tool[1], "done"]),
             _ => messages(&["start", "done"]),
         })
