@@ -14,11 +14,12 @@
 /// | form | what it asserts |
 /// |---|---|
 /// | `assert_order!(trace, "a+ b [DONE]")` | the trace is as this [order](mod@crate::contract::order) says |
-/// | `assert_order!(trace, @"a+ b [DONE]")` | the trace, written as an order, is this inline snapshot |
-/// | `assert_order!(trace)` | … is a snapshot in a file |
+/// | `assert_order!(trace, @"a+ b [DONE]")` | the same; the order is an inline snapshot |
+/// | `assert_order!(trace)` | the same; the order is a snapshot in a file |
 ///
-/// Begin with `assert_order!(trace, @"")` and `cargo insta review`; take the `@` away and loosen the
-/// order by hand where another run may differ.
+/// A snapshot is held by meaning too. Begin with `assert_order!(trace, @"")` and `cargo insta review`, which
+/// writes the order in which the messages came; loosen it by hand where another run may differ. insta writes
+/// it again only when a trace is not in that order.
 ///
 /// [`Messages`]: crate::message::Messages
 ///
@@ -38,26 +39,26 @@
 /// let messages = Decoder::new(Framing::EventStream, Protocols::default()).push(body, 0);
 ///
 /// retape::assert_order!(&messages, "start? delta+ [DONE]"); // by meaning
-/// retape::assert_order!(&messages, @"delta+ [DONE]"); //       as a snapshot
+/// retape::assert_order!(&messages, @"delta+ [DONE]"); //       the same, as a snapshot
 /// retape::assert_order!(["call", "return"], "(call return)+");
 /// ```
 #[macro_export]
 macro_rules! assert_order {
-    ($trace:expr, @$order:literal $(,)?) => {
-        $crate::insta::assert_snapshot!(
-            $crate::_macro_support::order_text(env!("CARGO_MANIFEST_DIR"), $trace), stringify!($trace), @$order
-        )
-    };
+    ($trace:expr, @$order:literal $(,)?) => {{
+        let (text, settings) =
+            $crate::_macro_support::order_snapshot(env!("CARGO_MANIFEST_DIR"), $trace);
+        let _bound = settings.bind_to_scope();
+        $crate::insta::assert_snapshot!(text, stringify!($trace), @$order)
+    }};
     ($trace:expr, $order:expr $(,)?) => {
         $crate::_macro_support::check_order(env!("CARGO_MANIFEST_DIR"), $trace, &$order)
     };
-    ($trace:expr $(,)?) => {
-        $crate::insta::assert_snapshot!(
-            $crate::insta::internals::AutoName,
-            $crate::_macro_support::order_text(env!("CARGO_MANIFEST_DIR"), $trace),
-            stringify!($trace)
-        )
-    };
+    ($trace:expr $(,)?) => {{
+        let (text, settings) =
+            $crate::_macro_support::order_snapshot(env!("CARGO_MANIFEST_DIR"), $trace);
+        let _bound = settings.bind_to_scope();
+        $crate::insta::assert_snapshot!($crate::insta::internals::AutoName, text, stringify!($trace))
+    }};
 }
 
 /// Asserts what a value looks like as JSON.

@@ -1,7 +1,7 @@
 //! What a test asserts: orders, shapes and contracts, kept as snapshots.
 //!
 //! Where a text is given, it is held against what came, by meaning. Where it is a snapshot, insta keeps
-//! it, shows what has changed, and takes what is accepted.
+//! it, shows what has changed, and takes what is accepted. An order is held by meaning there too.
 
 #[cfg(any(feature = "cli", feature = "insta"))]
 mod checked;
@@ -22,6 +22,6 @@ pub(crate) use checked::{Checked, checked, learned, load, traffic};
 #[doc(hidden)]
 pub mod macro_support {
     pub use super::contract::check_contract;
-    pub use super::order::{check_order, order_text};
+    pub use super::order::{check_order, order_snapshot};
     pub use super::shape::{check_shape, json, shape_text};
 }

@@ -3,6 +3,9 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use insta::internals::SnapshotContents;
+use insta::{Comparator, Settings, Snapshot};
+
 use crate::contract::order::{Event, Expression, Fields, Order, Times};
 use crate::message::{Message, Protocols, Trace};
 use crate::review::report;
@@ -27,35 +30,79 @@ pub fn check_order<M: Into<Message>>(
         Ok(order) => order,
         Err(errors) => panic!("the order cannot be read\n{errors}"),
     };
-    let messages: Vec<Message> = messages(&protocols(package.as_ref()), trace);
-    let data: Vec<Data<'_>> = messages.iter().map(|message| Data(&message.data)).collect();
-    let events = messages.iter().zip(&data);
-    let events: Vec<Event<'_>> =
-        events.map(|(message, data)| Event::new(message.tag.as_str(), data)).collect();
-    let explanation = order.explain(&events, None);
-    if !explanation.is_match() {
-        let told = report::out_of_order(&explanation, &events);
+    let told = Seen::of(package.as_ref(), trace).out_of_order(&order);
+    if let Some(told) = told {
         panic!("the trace is not in order\n{told}");
     }
 }
 
-/// A trace as the order that it is itself.
+/// A trace as the order that it is itself, and settings by which a snapshot is held against it by meaning.
 ///
 /// # Panics
 ///
 /// If the `retape.toml` next to the package cannot be read.
 #[track_caller]
-pub fn order_text<M: Into<Message>>(
+pub fn order_snapshot<M: Into<Message>>(
     package: impl AsRef<Path>,
     trace: impl IntoIterator<Item = M>,
-) -> String {
-    let protocols = protocols(package.as_ref());
-    let steps = Trace::of(&messages(&protocols, trace), &protocols).steps;
-    let parts = steps.iter().map(|step| {
-        let tag = Expression::tag(step.tag.as_str());
-        if step.count() > 1 { tag.repeated(Times::SOME) } else { tag }
-    });
-    Expression::sequence(parts).lines(WIDTH)
+) -> (String, Settings) {
+    let seen = Seen::of(package.as_ref(), trace);
+    let text = seen.text();
+    let mut settings = Settings::clone_current();
+    settings.set_comparator(Box::new(seen));
+    (text, settings)
+}
+
+/// What came.
+#[derive(Clone)]
+struct Seen {
+    messages: Vec<Message>,
+    protocols: Protocols,
+}
+
+impl Seen {
+    #[track_caller]
+    fn of<M: Into<Message>>(package: &Path, trace: impl IntoIterator<Item = M>) -> Self {
+        let protocols = protocols(package);
+        let messages = trace.into_iter().map(|message| protocols.retagged(message.into()));
+        let messages = messages.filter(|message| !message.is_keep_alive()).collect();
+        Self { messages, protocols }
+    }
+
+    /// What is not as an order says.
+    fn out_of_order(&self, order: &Order) -> Option<String> {
+        let data: Vec<Data<'_>> = self.messages.iter().map(|it| Data(&it.data)).collect();
+        let events = self.messages.iter().zip(&data);
+        let events: Vec<Event<'_>> =
+            events.map(|(message, data)| Event::new(message.tag.as_str(), data)).collect();
+        let explanation = order.explain(&events, None);
+        (!explanation.is_match()).then(|| report::out_of_order(&explanation, &events))
+    }
+
+    /// It as an order. How many pieces come in a row is chance, even where the server counts them.
+    fn text(&self) -> String {
+        let steps = Trace::of(&self.messages, &self.protocols).steps;
+        let parts = steps.chunk_by(|one, next| one.tag == next.tag && one.tag.is_piece());
+        let parts = parts.map(|steps| {
+            let tag = Expression::tag(steps[0].tag.as_str());
+            let is_one = steps.len() == 1 && steps[0].count() == 1;
+            if is_one { tag } else { tag.repeated(Times::SOME) }
+        });
+        Expression::sequence(parts).lines(WIDTH)
+    }
+}
+
+impl Comparator for Seen {
+    /// A snapshot is an order, which somebody may have loosened by hand.
+    fn matches(&self, reference: &Snapshot, _: &Snapshot) -> bool {
+        let SnapshotContents::Text(text) = reference.contents() else { return false };
+        let order = text.to_string().parse::<Order>();
+        order.is_ok_and(|order| self.out_of_order(&order).is_none())
+    }
+
+    fn dyn_clone(&self) -> Box<dyn Comparator> {
+        Box::new(self.clone())
+    }
 }
 
 #[track_caller]
@@ -64,14 +111,6 @@ fn protocols(package: &Path) -> Protocols {
         Ok(config) => Protocols::of(&config),
         Err(error) => panic!("{error:?}"),
     }
-}
-
-fn messages<M: Into<Message>>(
-    protocols: &Protocols,
-    trace: impl IntoIterator<Item = M>,
-) -> Vec<Message> {
-    let messages = trace.into_iter().map(|message| protocols.retagged(message.into()));
-    messages.filter(|message| !message.is_keep_alive()).collect()
 }
 
 /// The fields of a message that is JSON: `tool_call.name`, `items.0`.

@@ -71,12 +71,7 @@ impl Step {
                 Relation::Different => false,
                 // Without any identity, two of the same type are two messages, unless the type
                 // itself says that it is a part of one.
-                Relation::Unsaid => match &self.tag {
-                    Tag::Named(name) | Tag::KeepAlive(name) => {
-                        ["delta", "Delta", "chunk"].iter().any(|part| name.contains(part))
-                    }
-                    Tag::Untyped(_) | Tag::Comment => true,
-                },
+                Relation::Unsaid => !self.tag.is_named() || self.tag.is_piece(),
             }
     }
 }

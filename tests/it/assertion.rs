@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use insta::assert_snapshot;
-use retape::_macro_support::{check_order, order_text};
+use retape::_macro_support::{check_order, order_snapshot};
 use retape::contract::{Finding, Traffic, check};
 use retape::message::{Messages, Protocols};
 use retape::{Name, assert_contract, assert_order, assert_shape, store};
@@ -186,7 +186,7 @@ fn a_protocol_of_ones_own_tells_the_types_of_a_trace() {
     ];
     let package = folder.path().join("package");
 
-    let text = order_text(&package, &trace);
+    let (text, _) = order_snapshot(&package, &trace);
     let out_of_order = panicked(|| check_order(&package, &trace, "open end"));
     check_order(&package, &trace, "open word+ end");
 
@@ -197,6 +197,26 @@ fn a_protocol_of_ones_own_tells_the_types_of_a_trace() {
     fs::write(folder.path().join("retape.toml"), "[[protocol]\n").unwrap();
     let unread = panicked(|| check_order(&package, &trace, "open word+ end"));
     assert!(unread.contains("retape.toml"), "{unread}");
+}
+
+#[test]
+fn a_snapshot_of_an_order_is_held_by_meaning() {
+    let stream = |pieces: usize| {
+        let delta = |index| json!({"type": "text_delta", "index": index});
+        let whole = |kind: &str| json!({"type": kind});
+        let calls = [whole("tool_call"), whole("tool_call")];
+        let said = (0..pieces).map(delta).chain(calls);
+        std::iter::once(whole("start")).chain(said).chain([whole("end")]).collect::<Vec<_>>()
+    };
+
+    assert_order!(&stream(2), @"start text_delta+ tool_call tool_call end");
+    assert_order!(&stream(3), @"start text_delta+ tool_call tool_call end");
+    assert_order!(&stream(3), @"start (text_delta | tool_call)* end");
+    let refused =
+        panicked(|| assert_order!(&stream(0), @"start text_delta+ tool_call tool_call end"));
+    assert!(refused.contains("snapshot assertion"), "{refused}");
+    let unread = panicked(|| assert_order!(&stream(0), @"start ("));
+    assert!(unread.contains("snapshot assertion"), "{unread}");
 }
 
 /// What another test process says to a folder, insta being told what to do, and whether it failed.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use retape::_macro_support::order_text;
+use retape::_macro_support::order_snapshot;
 use retape::cassette::Interaction;
 use retape::contract::streams::apart;
 use retape::message::{Framing, Message, Messages, Protocols};
@@ -307,7 +307,7 @@ fn socket_traces(name: &str) -> Vec<Vec<Message>> {
 }
 
 fn short(messages: &[Message]) -> String {
-    let order = order_text(env!("CARGO_MANIFEST_DIR"), messages);
+    let (order, _) = order_snapshot(env!("CARGO_MANIFEST_DIR"), messages);
     let order = LETTERS
         .iter()
         .fold(order, |order, (long, letter)| order.replace(long, &letter.to_string()));

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::edges::{Letter, Witness};
+use crate::message::Tag;
 
 /// What guards and slices can see of an event. Any `Fn(&str) -> Option<String>` will do.
 pub trait Fields {
@@ -122,8 +123,7 @@ impl Token {
     /// How many events it is where an order is asked. What is named after pieces comes in some, whatever
     /// was seen.
     fn times(&self) -> usize {
-        let is_piece = ["delta", "Delta", "chunk"].iter().any(|name| self.tag.contains(name));
-        if self.run && !is_piece { 2 } else { 1 }
+        if self.run && !Tag::names_piece(&self.tag) { 2 } else { 1 }
     }
 
     /// Without some of its fields.
