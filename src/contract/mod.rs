@@ -4,6 +4,7 @@
 //! what they and its answers look like, in a text that can be read and edited. [`check`] finds the
 //! contracts that recordings ([`Traffic`]) do not keep.
 
+mod asked;
 mod check;
 mod clients;
 mod cut;
@@ -35,7 +36,7 @@ pub use kinds::Kinds;
 pub use orders::{Case, Orders};
 pub(crate) use paths::{has_name_in, without_names};
 pub use situation::{Condition, Feature};
-use text::{CASSETTE, LEARNED, RECORDINGS};
+use text::{CASSETTE, CUT, LEARNED, RECORDINGS};
 pub use traffic::Traffic;
 pub(crate) use traffic::{Answer, cassette_of};
 
@@ -76,6 +77,8 @@ pub struct Origin {
     pub recordings: usize,
     /// The name of the cassette that all of them were in, if it was one and that is known.
     pub cassette: Option<String>,
+    /// How many recordings had an answer that the server cut.
+    pub cut: usize,
     /// What the text was when it was learned, as a hash; empty if that is not known.
     pub learned: String,
 }
@@ -93,6 +96,7 @@ impl Origin {
     pub(crate) fn head(&self) -> Vec<(&'static str, serde_json::Value)> {
         let mut head = vec![(RECORDINGS, self.recordings.into())];
         head.extend(self.cassette.as_deref().map(|name| (CASSETTE, name.into())));
+        head.extend(Some(self.cut).filter(|cut| *cut > 0).map(|cut| (CUT, cut.into())));
         head.push((LEARNED, self.learned.as_str().into()));
         head
     }
@@ -135,12 +139,13 @@ impl Contract {
         !self.endpoint.media.is_empty() && !says_something
     }
 
-    /// With what is known of how it was learned: the cassette of each independent recording.
-    fn learned_from(mut self, recordings: &BTreeMap<Witness, &str>) -> Self {
+    /// With what is known of how it was learned: the cassette of each independent recording, and how many had an
+    /// answer that the server cut.
+    fn learned_from(mut self, recordings: &BTreeMap<Witness, &str>, cut: usize) -> Self {
         let cassettes: BTreeSet<&&str> = recordings.values().collect();
         let only = cassettes.first().filter(|_| cassettes.len() == 1);
         let cassette = only.map(|name| (**name).to_owned());
-        self.origin = Origin { recordings: recordings.len(), cassette, learned: self.hash() };
+        self.origin = Origin { recordings: recordings.len(), cassette, cut, learned: self.hash() };
         self
     }
 

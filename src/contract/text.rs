@@ -158,6 +158,7 @@ fn origin(text: &str) -> Origin {
         match name.trim() {
             RECORDINGS => origin.recordings = says.parse().unwrap_or_default(),
             CASSETTE => origin.cassette = Some(says.trim_matches('"').to_owned()),
+            CUT => origin.cut = says.parse().unwrap_or_default(),
             LEARNED => origin.learned = says.trim_matches('"').to_owned(),
             _ => {}
         }
@@ -168,6 +169,7 @@ fn origin(text: &str) -> Origin {
 /// What the head says, by name.
 pub(super) const RECORDINGS: &str = "recordings";
 pub(super) const CASSETTE: &str = "cassette";
+pub(super) const CUT: &str = "cut";
 pub(super) const LEARNED: &str = "learned";
 
 /// The error with all that is wrong, each with its place.

@@ -12,16 +12,13 @@ use super::orders::Orders;
 use super::paths::{is_code, settled};
 use super::samples::Samples;
 use super::situation::{Feature, Situation};
-use super::{Contract, Endpoint, Origin};
+use super::{Contract, Endpoint, Origin, asked};
 use crate::cassette::exchanges::MESSAGE;
-use crate::cassette::{
-    Cassette, End, Evidence, Id, Interaction, Media, Name, Reach, Request, Response,
-};
+use crate::cassette::{Cassette, End, Evidence, Id, Interaction, Name, Reach, Request, Response};
 use crate::contract::invariant::{self, Invariant, Learner};
 use crate::contract::order::{Extent, Witness, Word};
 use crate::identity::{Entry, Issuer, Ledger};
 use crate::message::{Framing, Message, Protocols, Tag, TagSource};
-use crate::text::form;
 use crate::text::json::Text;
 
 /// More messages of an endpoint do not tell more about their types.
@@ -41,6 +38,17 @@ pub struct Traffic {
     asked: BTreeMap<Endpoint, Feature>,
     /// The endpoint of each interaction of each cassette, if it was answered.
     places: Vec<Vec<Option<Endpoint>>>,
+    /// The answers that the server has cut.
+    cut: BTreeMap<Endpoint, Vec<CutOff>>,
+}
+
+/// An answer that the server has cut: what the client or the recorder has left says nothing about the server.
+#[derive(Debug, Clone)]
+pub(crate) struct CutOff {
+    pub(crate) place: String,
+    /// The cassette, and what was asked.
+    pub(crate) recording: [u8; 32],
+    pub(crate) end: End,
 }
 
 /// One recorded answer.
@@ -58,6 +66,8 @@ pub(crate) struct Answer {
     pub(crate) asked: Option<String>,
     /// The query of a request without a body, or its form, as JSON.
     fields: Option<String>,
+    /// What stands in the open places of its path, as members of an object.
+    parameters: Option<String>,
     /// What is known before it comes, if it is an answer in messages.
     pub(crate) situation: Situation,
     /// The messages of a stream that are JSON.
@@ -98,9 +108,10 @@ impl Traffic {
     ) -> Self {
         let mut traffic = Self { protocols: protocols.clone(), ..Self::default() };
         traffic.headers = Promised::only(accepted.iter().flat_map(Contract::named_headers));
-        let mut all = Vec::new();
+        let (mut all, mut cut) = (Vec::new(), Vec::new());
         for (name, cassette) in cassettes {
             traffic.hear(name, cassette, &mut all);
+            cut.push(cut_off(name, cassette));
         }
         let places = || traffic.places.iter().flatten().flatten();
         let endpoints: BTreeSet<Endpoint> = places().cloned().collect();
@@ -109,6 +120,12 @@ impl Traffic {
         for endpoint in recorded.chain(traffic.places.iter_mut().flatten().flatten()) {
             if let Some(other) = settled.get(endpoint) {
                 endpoint.clone_from(other);
+            }
+        }
+        for (endpoints, cut) in traffic.places.iter().zip(cut) {
+            for (number, cut) in cut {
+                let Some(endpoint) = endpoints[number].clone() else { continue };
+                traffic.cut.entry(endpoint).or_default().push(cut);
             }
         }
         traffic.tags = tags(protocols, accepted, &all);
@@ -122,12 +139,13 @@ impl Traffic {
             let before = Some(Before { history: &history.0, number: history.1 });
             let next = u32::try_from(recordings.len()).unwrap_or(u32::MAX);
             let witness = *recordings.entry((endpoint.clone(), recording)).or_insert(next);
-            let answers = traffic.answers.entry(endpoint).or_default();
             let witness = Witness(witness);
             let said = traffic.headers.of(response);
             let read = (asked, cut);
             let answer = Answer::of(interaction, response, read, before, (place, witness), said);
-            answers.push(Answer { history: Some(history), ..answer });
+            let parameters = asked::parameters(&endpoint, interaction.request.path_only());
+            let answers = traffic.answers.entry(endpoint).or_default();
+            answers.push(Answer { history: Some(history), parameters, ..answer });
         }
         let is_whole = |answer: &Answer| answer.extent == Extent::Whole;
         traffic.answers.retain(|_, answers| answers.iter().any(is_whole));
@@ -198,6 +216,11 @@ impl Traffic {
         self.answers.get(endpoint).map_or(&[], Vec::as_slice)
     }
 
+    /// The answers of an endpoint that the server has cut.
+    pub(crate) fn cut(&self, endpoint: &Endpoint) -> &[CutOff] {
+        self.cut.get(endpoint).map_or(&[], Vec::as_slice)
+    }
+
     /// The endpoint of an interaction, if it was answered; the cassettes and the interactions of each are
     /// counted from 0.
     pub fn endpoint_of(&self, cassette: usize, interaction: usize) -> Option<&Endpoint> {
@@ -244,7 +267,8 @@ impl Traffic {
                 .filter(|_| !answers.iter().flat_map(|it| &it.body).all(JsonMessage::is_nothing)),
             origin: Origin::default(),
         };
-        contract.learned_from(&recordings)
+        let cut: BTreeSet<_> = self.cut(endpoint).iter().map(|cut| cut.recording).collect();
+        contract.learned_from(&recordings, cut.len())
     }
 
     /// The header fields that are promised.
@@ -386,14 +410,16 @@ fn recording(name: &Name, request: &Request) -> [u8; 32] {
     *hash.finalize().as_bytes()
 }
 
-/// The fields of a form, or of the query of a request without a body, as JSON.
-fn fields(request: &Request) -> Option<String> {
-    let body = request.readable();
-    if body.is_empty() {
-        return request.query().map(form::json);
-    }
-    let is_form = Media::of_headers(&request.headers) == Media::Form;
-    std::str::from_utf8(&body).ok().filter(|_| is_form).map(form::json)
+/// The answers of a cassette that the server has cut, with the numbers of their interactions, counted from 0.
+fn cut_off(name: &Name, cassette: &Cassette) -> Vec<(usize, CutOff)> {
+    let by_server = |end: End| matches!(end, End::ServerClosed | End::Timeout | End::Unreachable);
+    let all = cassette.interactions.iter().enumerate();
+    let cut = all.filter(|(_, it)| it.response().is_some_and(|answer| by_server(answer.end)));
+    let cut = cut.map(|(number, it)| {
+        let place = format!("{name} #{}", number + 1);
+        (number, CutOff { place, recording: recording(name, &it.request), end: it.end() })
+    });
+    cut.collect()
 }
 
 /// How much of an answer came.
@@ -447,7 +473,7 @@ impl Answer {
         }
         let situation = situation.unwrap_or_default();
         let history = None;
-        let fields = fields(&interaction.request);
+        let (fields, parameters) = (asked::fields(&interaction.request), None);
         Self {
             place,
             witness,
@@ -462,6 +488,7 @@ impl Answer {
             body,
             asked,
             fields,
+            parameters,
         }
     }
 
@@ -500,7 +527,8 @@ impl Answer {
             events.extend(body.map(|body| invariant::Event { tag: "", json: &body.json }));
         }
         let earlier = before.as_ref().map(|before| before as &dyn invariant::Earlier);
-        let (request, extent) = (self.said_by_client(), self.extent);
+        let request = asked::with_parameters(self.said_by_client(), self.parameters.as_deref());
+        let (request, extent) = (request.as_deref(), self.extent);
         use_it(&invariant::Trace { request, events: &events, earlier, extent })
     }
 }

@@ -203,9 +203,9 @@ impl fmt::Display for Name<'_> {
     }
 }
 
-/// Whether a name that is not quoted may have this inside.
+/// Whether a name that is not quoted may have this inside: `{agent_id}` is an open place of the path.
 pub(super) fn is_plain(char: char) -> bool {
-    char.is_ascii_alphanumeric() || matches!(char, '_' | '-' | '/' | '$')
+    char.is_ascii_alphanumeric() || matches!(char, '_' | '-' | '/' | '$' | '{' | '}')
 }
 
 /// What can hold of two fields, as it is written.

@@ -102,7 +102,10 @@ impl Learner {
         self.traces += 1;
         let (request, events) = self.sights(trace);
         if let Some(earlier) = trace.earlier {
-            self.referring.learn(&mut self.names, earlier, &request, &events);
+            // Whoever wrote the path took what stands in it from anywhere.
+            let is_open = |sight: &&Sight<'_>| self.names.spelled(sight.path).starts_with('{');
+            let open = request.iter().take_while(is_open).count();
+            self.referring.learn(&mut self.names, earlier, &request[open..], &events);
         }
         self.numbers.learn(&self.names, recording, &events);
         self.texts.learn(&mut self.names, recording, &events);

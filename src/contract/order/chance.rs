@@ -41,7 +41,7 @@ fn seen(side: &[bool]) -> u64 {
 }
 
 /// Fisher's exact test, on both ends, for two sides with how often something was seen of how many times.
-fn exact([(seen, all), (other_seen, other_all)]: [(u64, u64); 2]) -> f64 {
+pub fn exact([(seen, all), (other_seen, other_all)]: [(u64, u64); 2]) -> f64 {
     let chosen = seen + other_seen;
     let ways = |all: u64, some: u64| factorial(all) - factorial(some) - factorial(all - some);
     let bits = |seen: u64| {

@@ -73,6 +73,7 @@ pub use super::syntax::{ParseError, ParseErrors};
 pub(in crate::contract) use anywhere::anywhere;
 use automaton::Automaton;
 pub use automaton::TooLarge;
+pub(crate) use chance::exact;
 pub(in crate::contract) use chance::{BY_CHANCE, FEWEST, by_chance};
 pub use choice::Style;
 pub use edges::{Edges, Letter, Place, Seen, Witness};

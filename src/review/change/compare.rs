@@ -7,11 +7,13 @@ use super::exchange::is_same;
 use super::report::{
     CaseEdges, CassettePair, ContractPair, Edge, Part, Report, Side, State, Verdict,
 };
+use super::requests::Unanswered;
 use super::rule::Rule;
 use super::shapes::{Basis, Value};
 use super::weight::Sides;
 use super::{
-    cassettes, instead, listed, once, orders, parallel, promised_orders, requests, shapes, ties,
+    cassettes, cut, instead, listed, once, orders, parallel, promised_orders, requests, shapes,
+    ties,
 };
 use crate::cassette::{Cassette, Headers, Interaction, Name};
 use crate::contract::order::Order;
@@ -108,6 +110,7 @@ fn report(
     let drafts = || {
         parallel::each(&endpoints, |endpoint| {
             let before = *moved.get(endpoint).unwrap_or(endpoint);
+            let cut = cut::change([before, endpoint], &was, &is);
             match (was.all.get(before), is.all.get(endpoint)) {
                 (Some(old), Some(new)) => {
                     let answers = [was.traffic.answers(before), is.traffic.answers(endpoint)];
@@ -116,8 +119,11 @@ fn report(
                         (before.status != endpoint.status)
                             .then(|| other_status([before, endpoint], &was, &is)),
                     );
+                    drafts.extend(cut);
                     drafts
                 }
+                // It is recorded, and none comes to its end.
+                (Some(_), None) if cut.is_some() => cut.into_iter().collect(),
                 (old, _) => {
                     let refused = old.and_then(|_| instead::refused(endpoint, &was, &is));
                     let appeared = appeared(endpoint, old.is_some(), &was, &is);
@@ -129,11 +135,17 @@ fn report(
     let (drafts, cassettes) = parallel::both(drafts, || pairs(&was.traffic, &is.traffic));
     let mut changes = Vec::new();
     let mut contracts = Vec::new();
-    let mut unanswered = was.at_endpoints(requests::unanswered(&cassettes));
+    let mut unanswered = requests::unanswered(&cassettes);
+    unanswered.retain(|it| !instead::is_chance(it, &was, &is));
+    let mut unanswered = was.at_endpoints(unanswered);
     for (endpoint, drafts) in endpoints.into_iter().zip(drafts) {
         let before = *moved.get(endpoint).unwrap_or(&endpoint);
         let unanswered = [endpoint, before].map(|it| unanswered.remove(it).unwrap_or_default());
-        let drafts = drafts.into_iter().chain(unanswered.into_iter().flatten());
+        let unanswered: Vec<Draft> = unanswered.into_iter().flatten().collect();
+        // What the same request shows says more than numbers.
+        let is_told = |draft: &Draft| unanswered.iter().any(|shown| shown.is(draft));
+        let drafts: Vec<Draft> = drafts.into_iter().filter(|draft| !is_told(draft)).collect();
+        let drafts = drafts.into_iter().chain(unanswered);
         let protocols = is.traffic.protocols(endpoint);
         let event = |shown: &Shown| number_of_message(&protocols, new.cassettes, shown);
         changes.extend(drafts.map(|draft| draft.finish(endpoint, &event)));
@@ -221,7 +233,7 @@ impl Promises {
     }
 
     /// Sorts changes by the endpoint at which something was recorded on this side; each once.
-    fn at_endpoints(&self, all: Vec<(String, Draft)>) -> BTreeMap<Endpoint, Vec<Draft>> {
+    fn at_endpoints(&self, all: Vec<Unanswered>) -> BTreeMap<Endpoint, Vec<Draft>> {
         let mut sorted: BTreeMap<Endpoint, Vec<Draft>> = BTreeMap::new();
         let places: BTreeMap<&str, &Endpoint> = self
             .traffic
@@ -231,7 +243,7 @@ impl Promises {
                 answers.map(move |answer| (answer.place.as_str(), endpoint))
             })
             .collect();
-        for (place, draft) in all {
+        for Unanswered { place, draft, .. } in all {
             let Some(endpoint) = places.get(place.as_str()) else { continue };
             let drafts = sorted.entry((*endpoint).clone()).or_default();
             match (drafts.iter_mut().find(|other| other.is(&draft)), &draft.shown) {

@@ -11,15 +11,19 @@ use std::collections::BTreeSet;
 use super::compare::Promises;
 use super::draft::{Draft, Position, Shown};
 use super::report::{Part, Verdict};
-use super::requests;
+use super::requests::{self, Unanswered};
 use super::rule::Rule;
-use super::weight::Weight;
-use crate::contract::{Answer, Endpoint};
+use super::weight::{CHANCE, Weight};
+use crate::contract::order::exact;
+use crate::contract::{Answer, Endpoint, without_names};
+use crate::text::json::Text;
 
 /// Another answer of the path, which was known and is no refusal, in the place of one that is gone.
 pub(super) fn answered(gone: &Endpoint, was: &Promises, is: &Promises) -> Option<Draft> {
     let may_be = |it: &Endpoint| it.status < 400 && is_beside(gone, it) && was.all.contains_key(it);
-    let asked = is.all.keys().filter(|it| may_be(it)).find_map(|it| asked_again(gone, it, was, is));
+    let others = || is.all.keys().filter(|it| may_be(it));
+    let asked = others().find_map(|it| asked_again(gone, it, was, is));
+    let asked = asked.or_else(|| others().find_map(|it| asked_alike(gone, it, was, is)));
     let (now, shown, weight) = asked.or_else(|| more_often(gone, &may_be, was, is))?;
     let (rule, before, now) = if now.status == gone.status {
         (Rule::MediaGone, format!("`{}`", gone.media), format!("`{}`", now.media))
@@ -43,6 +47,34 @@ pub(super) fn refused(gone: &Endpoint, was: &Promises, is: &Promises) -> Option<
     Some(weighed(requests::refused(gone.status, now.status), gone, shown, weight, was))
 }
 
+/// Whether a request that is refused may be so by chance: the same one was answered and refused before, by what the
+/// server had in mind, and is not refused more often now.
+pub(super) fn is_chance(it: &Unanswered, was: &Promises, is: &Promises) -> bool {
+    let Some(refused) = it.refused else { return false };
+    let answered = was.traffic.endpoints().find_map(|endpoint| {
+        let mut answers = was.traffic.answers(endpoint).iter();
+        let answer = answers.find(|answer| answer.place == it.place)?;
+        Some((endpoint, &answer.asked))
+    });
+    let Some((endpoint, asked)) = answered else { return false };
+    let count = |side: &Promises, status: u16| -> u64 {
+        let alike = |other: &&Endpoint| {
+            other.status == status
+                && other.method == endpoint.method
+                && without_names(&other.path) == without_names(&endpoint.path)
+        };
+        let answers = side.traffic.endpoints().filter(alike);
+        let answers = answers.flat_map(|other| side.traffic.answers(other));
+        let same = answers.filter(|answer| answer.asked == *asked);
+        same.map(|answer| (answer.cassette(), answer.witness)).collect::<BTreeSet<_>>().len() as u64
+    };
+    let [old, new] = [was, is].map(|side| {
+        let refused = count(side, refused);
+        (refused, refused + count(side, endpoint.status))
+    });
+    old.0 > 0 && (new.0 * old.1 <= old.0 * new.1 || exact([new, old]) >= CHANCE)
+}
+
 fn is_beside(one: &Endpoint, other: &Endpoint) -> bool {
     one.method == other.method && one.path == other.path
 }
@@ -62,6 +94,41 @@ fn asked_again<'a>(
     let answers = is.traffic.answers(it).iter();
     let same = answers.filter(|answer| answer.asked.as_deref().is_some_and(is_same));
     Some((it, shown(same)?, None))
+}
+
+/// It answers what says something that each request to the other one said, and none to it: `stream=true`.
+fn asked_alike<'a>(
+    gone: &Endpoint,
+    it: &'a Endpoint,
+    was: &Promises,
+    is: &Promises,
+) -> Option<Instead<'a>> {
+    let before = was.asked(gone);
+    let mut telling = before.iter().map(|asked| said(asked));
+    let first = telling.next()?;
+    let mut telling = telling.fold(first, |all, said| &all & &said);
+    for asked in was.asked(it) {
+        telling = &telling - &said(asked);
+    }
+    let answers = is.traffic.answers(it).iter();
+    let alike = answers.filter(|answer| {
+        answer.asked.as_deref().is_some_and(|asked| !said(asked).is_disjoint(&telling))
+    });
+    let alike: Vec<&Answer> = alike.collect();
+    let count = |answers: &mut dyn Iterator<Item = &Answer>| {
+        answers.map(|answer| answer.witness).collect::<BTreeSet<_>>().len() as u64
+    };
+    let now = count(&mut alike.iter().copied());
+    let then = count(&mut was.traffic.answers(gone).iter());
+    let is_proof = exact([(now, now), (0, then)]) < CHANCE;
+    Some((it, shown(alike.into_iter()).filter(|_| is_proof)?, None))
+}
+
+/// The words and truths that a request says, with their places.
+fn said(asked: &str) -> BTreeSet<(String, String)> {
+    let leaves = Text::read(asked).map(Text::leaves).unwrap_or_default().into_iter();
+    let telling = leaves.filter(|leaf| leaf.spelled.starts_with(['"', 't', 'f']));
+    telling.map(|leaf| (leaf.pointer, leaf.spelled.to_owned())).collect()
 }
 
 /// It has so many recordings more than the contracts know of as the one that is gone had, or more.
@@ -84,7 +151,10 @@ fn more_often<'a>(
     (lost > 0 && more >= lost && !is_other).then_some(())?;
     let weight =
         Weight { broken: more, all: more, before: Some(lost), promised: lost, ..Weight::default() };
-    Some((now, shown, Some(weight)))
+    // What is refused by what the server has in mind may not come once.
+    let (kept, all) = (promised(now) as u64, recordings(is.traffic.answers(now)) as u64);
+    let is_by_chance = || exact([(0, all), (lost as u64, lost as u64 + kept)]) >= CHANCE;
+    (gone.status < 400 || kept == 0 || !is_by_chance()).then_some((now, shown, Some(weight)))
 }
 
 /// Whether the only cassette shows it in which there was anything else.

@@ -14,6 +14,7 @@ mod about;
 mod approval;
 mod cassettes;
 mod compare;
+mod cut;
 mod draft;
 mod exchange;
 mod group;

@@ -1,5 +1,6 @@
 //! What changed in what clients send: the server has to take what it took.
 
+use super::cut::cut_by;
 use super::draft::{Draft, Position, Shown, at, cut};
 use super::report::{CassettePair, Exchange, InteractionPair, Part, Verdict};
 use super::rule::Rule;
@@ -124,26 +125,35 @@ fn wider(gain: &Gain, answers: &[Answer]) -> Option<Draft> {
     Some(draft)
 }
 
-/// Requests that were answered and are refused or left without the end of their answer, with the old
-/// places and the new ones.
-pub(super) fn unanswered(cassettes: &[CassettePair]) -> Vec<(String, Draft)> {
+/// A request that was answered, and is refused or left without the end of its answer.
+pub(super) struct Unanswered {
+    /// Where it was answered.
+    pub(super) place: String,
+    /// With what it is refused.
+    pub(super) refused: Option<u16>,
+    pub(super) draft: Draft,
+}
+
+/// The requests that were answered and are not any more.
+pub(super) fn unanswered(cassettes: &[CassettePair]) -> Vec<Unanswered> {
     let all = cassettes.iter().flat_map(|pair| {
         pair.interactions.iter().filter_map(|interaction| unanswered_in(&pair.name, interaction))
     });
     all.collect()
 }
 
-fn unanswered_in(name: &str, pair: &InteractionPair) -> Option<(String, Draft)> {
+fn unanswered_in(name: &str, pair: &InteractionPair) -> Option<Unanswered> {
     let (old, new) = (pair.old.as_ref()?, pair.new.as_ref()?);
     let is_same = !pair.differences.iter().any(|difference| difference.at.starts_with("request "));
     if !is_same {
         return None;
     }
     let statuses = old.status.zip(new.status).filter(|(was, is)| *was < 400 && *is >= 400);
-    let is_refused = || statuses.map(|(was, is)| refused(was, is));
-    let mut draft = cut_short(old, new).or_else(is_refused)?;
+    let is_refused = || statuses.map(|(was, is)| (Some(is), refused(was, is)));
+    let cut = cut_short(old, new).map(|draft| (None, draft));
+    let (refused, mut draft) = cut.or_else(is_refused)?;
     draft.seen(&format!("{name} #{}", new.number), Position::Whole);
-    Some((format!("{name} #{}", old.number), draft))
+    Some(Unanswered { place: format!("{name} #{}", old.number), refused, draft })
 }
 
 /// A request that is refused.
@@ -159,7 +169,5 @@ fn cut_short(old: &Exchange, new: &Exchange) -> Option<Draft> {
     if old.end != End::Complete.as_str() || !by_server.contains(&new.end) {
         return None;
     }
-    let what = format!("an answer that came to its end does not any more: `{}`", new.end);
-    let draft = Draft::new(Rule::AnswerCut, Verdict::Breaking, Part::Endpoint, what);
-    Some(draft.keyed(new.end))
+    Some(cut_by(new.end))
 }

@@ -19,8 +19,8 @@ use crate::contract::{Answer, Case, Orders, Origin, cassette_of};
 use crate::message::{DONE, Tag, telling};
 
 /// The chance at which two recordings differ by accident that is accepted, and where each new recording shows it.
-const CHANCE: f64 = 0.01;
-const CHANCE_OF_ALL: f64 = 0.05;
+pub(super) const CHANCE: f64 = 0.01;
+pub(super) const CHANCE_OF_ALL: f64 = 0.05;
 
 /// What one in so many recordings shows is seen often, and what so many show.
 const OFTEN: usize = 4;

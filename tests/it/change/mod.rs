@@ -12,6 +12,7 @@ mod rows;
 mod server_changes;
 mod shapes;
 mod sockets;
+mod state;
 
 mod soundness;
 mod values;

@@ -1,0 +1,71 @@
+//! What a client says beside the body of its request, as JSON.
+
+use std::borrow::Cow;
+
+use super::Endpoint;
+use crate::cassette::{Media, Request, target};
+use crate::text::json::{Container, Text};
+use crate::text::{form, percent};
+
+/// The fields of a form, or of the query of a request without a body.
+pub(super) fn fields(request: &Request) -> Option<String> {
+    let body = request.readable();
+    if body.is_empty() {
+        return request.query().map(form::json);
+    }
+    let is_form = Media::of_headers(&request.headers) == Media::Form;
+    std::str::from_utf8(&body).ok().filter(|_| is_form).map(form::json)
+}
+
+/// What stands in the open places of a path, by their names in the endpoint, `"{agent_id}":"agent-1"`: the members
+/// of an object. Nothing if no place is open.
+pub(super) fn parameters(endpoint: &Endpoint, path: &str) -> Option<String> {
+    let (_, template) = target::split(&endpoint.path);
+    let (_, path) = target::split(path);
+    let segments = template.split('/').zip(path.split('/'));
+    let open = segments.filter(|(name, _)| name.starts_with('{') && name.ends_with('}'));
+    let members = open.map(|(name, segment)| {
+        let says = serde_json::Value::from(&*percent::decoded(segment));
+        format!("{}:{says}", serde_json::Value::from(name))
+    });
+    let members: Vec<String> = members.collect();
+    (!members.is_empty()).then(|| members.join(","))
+}
+
+/// What a client says, with what stands in the open places of its path. What is a list, or nothing but a value, has
+/// no room for these.
+pub(super) fn with_parameters<'s>(
+    said: Option<&'s str>,
+    parameters: Option<&str>,
+) -> Option<Cow<'s, str>> {
+    let Some(parameters) = parameters else { return said.map(Cow::Borrowed) };
+    let Some(said) = said else { return Some(format!("{{{parameters}}}").into()) };
+    let json = Text::known(said);
+    let inside = said.trim_start().strip_prefix('{');
+    let Some(inside) = inside.filter(|_| json.container() == Some(Container::Object)) else {
+        return Some(Cow::Borrowed(said));
+    };
+    let comma = if json.members().next().is_some() { "," } else { "" };
+    Some(format!("{{{parameters}{comma}{inside}").into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_in_open_places_is_said_too() {
+        let endpoint =
+            Endpoint { path: "/v1/agents/{agent_id}/runs/{id}".into(), ..Endpoint::default() };
+
+        let parameters = parameters(&endpoint, "/v1/agents/agent%2D7/runs/9");
+        let with = |said| with_parameters(said, parameters.as_deref());
+
+        let own = r#""{agent_id}":"agent-7","{id}":"9""#;
+        assert_eq!(with(None).unwrap(), format!("{{{own}}}"));
+        assert_eq!(with(Some("{}")).unwrap(), format!("{{{own}}}"));
+        assert_eq!(with(Some(r#"{"a":1}"#)).unwrap(), format!(r#"{{{own},"a":1}}"#));
+        assert_eq!(with(Some("[1]")).unwrap(), "[1]");
+        assert_eq!(with_parameters(Some("{}"), None).unwrap(), "{}");
+    }
+}

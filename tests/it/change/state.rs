@@ -1,0 +1,131 @@
+//! What all recordings of an endpoint show that no single one does: answers that are cut, requests that are refused
+//! by what the server has in mind, and what is said of the path.
+
+use retape::cassette::{End, Interaction, Outcome};
+use retape::message::Protocols;
+use retape::review::change::{self, Known, compare};
+use retape::{Cassette, Name};
+
+use super::recordings::{exchange, learned};
+use super::told;
+
+type Side = Vec<(Name, Cassette)>;
+
+/// Each interaction in a cassette of its own.
+fn apart(prefix: &str, interactions: impl IntoIterator<Item = Interaction>) -> Side {
+    let one = |(number, interaction)| {
+        let name = Name::new(format!("{prefix}-{number}")).unwrap();
+        (name, Cassette { interactions: vec![interaction], ..Cassette::default() })
+    };
+    interactions.into_iter().enumerate().map(one).collect()
+}
+
+/// What `diff` and `check` tell.
+fn both(old: &Side, new: &Side) -> [Vec<String>; 2] {
+    let known = |name, cassettes| Known { name, path: "c", cassettes, accepted: &[] };
+    let accepted = learned(old);
+    let checked = change::check(
+        &Protocols::default(),
+        Known { accepted: &accepted, ..known("new", new.as_slice()) },
+    );
+    [told(&compare(known("old", old), known("new", new))), told(&checked.report)]
+}
+
+/// Streams to requests of their own, of which the server cuts the first ones.
+fn streams(prefix: &str, count: usize, cut: usize) -> Side {
+    let one = |number| {
+        let asked = format!(r#"{{"text":"{prefix} {number}"}}"#);
+        let said = [r#"{"type":"start"}"#, r#"{"type":"end"}"#];
+        let mut stream = exchange("/chat", &asked, 200, &said);
+        if number < cut
+            && let Outcome::Response(response) = &mut stream.outcome
+        {
+            response.end = End::ServerClosed;
+        }
+        stream
+    };
+    apart(prefix, (0..count).map(one))
+}
+
+#[test]
+fn a_server_that_cuts_all_streams_breaks_also_where_other_things_are_asked() {
+    let what = "answer-cut: an answer that came to its end does not any more: `server_closed`";
+
+    let all = both(&streams("old", 10, 0), &streams("new", 10, 10));
+    let most = both(&streams("old", 10, 0), &streams("new", 10, 8));
+    let one = both(&streams("old", 10, 0), &streams("new", 10, 1));
+    let as_before = both(&streams("old", 10, 3), &streams("new", 10, 3));
+
+    for told in all.iter().chain(&most) {
+        assert_eq!(told, &[format!("breaking {what}")]);
+    }
+    assert!(one.iter().all(|told| *told == [format!("unproven {what}")]), "{one:?}");
+    assert!(as_before.iter().all(Vec::is_empty), "{as_before:?}");
+}
+
+/// Orders are cancelled, of which the first ones are refused.
+fn cancelled(prefix: &str, count: usize, refused: usize) -> Side {
+    let one = |number| {
+        let path = format!("/orders/ord-5f1c{number:04}/cancel");
+        let status = if number < refused { 409 } else { 200 };
+        exchange(&path, "", status, &[r#"{"x":1}"#])
+    };
+    apart(prefix, (0..count).map(one))
+}
+
+#[test]
+fn what_the_server_has_in_mind_may_refuse_what_was_answered() {
+    let old = cancelled("order", 12, 4);
+    // The same scenarios, of which others are refused.
+    let mut new = cancelled("order", 12, 5);
+    new.reverse();
+    let named = old.iter().zip(new).map(|((name, _), (_, cassette))| (name.clone(), cassette));
+    let new: Side = named.collect();
+    let [diff, check] = both(&old, &new);
+    assert!(diff.is_empty() && check.is_empty(), "{diff:?} {check:?}");
+
+    let [diff, _] = both(&old, &cancelled("order", 12, 12));
+    assert!(diff.iter().any(|told| told.starts_with("breaking request-refused")), "{diff:?}");
+}
+
+/// Requests that say whether they want a stream.
+fn asked(prefix: &str, streams: usize, plain: usize, is_streamed: bool) -> Side {
+    let one = |number: usize| {
+        let wants = number < streams;
+        let asked = format!(r#"{{"text":"{prefix} {number}","stream":{wants}}}"#);
+        let said: &[&str] = &[r#"{"x":1}"#, r#"{"x":2}"#];
+        exchange("/chat", &asked, 200, if wants && is_streamed { said } else { &said[..1] })
+    };
+    apart(prefix, (0..streams + plain).map(one))
+}
+
+#[test]
+fn what_says_the_same_as_all_that_was_streamed_shows_that_nothing_is() {
+    let old = asked("old", 8, 8, true);
+
+    let [diff, _] = both(&old, &asked("new", 8, 8, false));
+    let [seldom, _] = both(&old, &asked("new", 1, 8, false));
+
+    let what = "media-gone: a request that was answered with `text/event-stream` is answered with `application/json`";
+    assert_eq!(diff[0], format!("breaking {what}"));
+    assert!(!seldom.iter().any(|told| told.starts_with("breaking")), "{seldom:?}");
+}
+
+#[test]
+fn an_answer_about_another_one_than_its_path_names_breaks() {
+    let agents = |prefix: &str, says: fn(usize) -> usize| {
+        let one = |number: usize| {
+            let id = |number: usize| format!("agent-7c2e4f{number:04}");
+            let body = format!(r#"{{"id":"{}"}}"#, id(says(number)));
+            exchange(&format!("/agents/{}", id(number)), "", 200, &[&body])
+        };
+        apart(prefix, (0..8).map(one))
+    };
+
+    let found = both(&agents("old", |it| it), &agents("new", |it| it + 1));
+
+    let what = "invariant-broken: `id equals request.{agent_id}` does not hold any more";
+    for told in found {
+        assert_eq!(told, [format!("breaking {what}")]);
+    }
+}
