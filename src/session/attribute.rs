@@ -2,9 +2,9 @@
 
 use std::fmt::Debug;
 
+use super::run::Failed;
 use super::{Session, SessionBuilder};
 use crate::cassette::Name;
-use crate::error::{Error, Result};
 
 /// The name of a test's cassette: its path, `agents::tests::are_listed`, as that of a file.
 pub fn name(module: &str, test: &str) -> String {
@@ -18,9 +18,15 @@ pub fn run<T: Outcome>(settings: SessionBuilder, test: impl AsyncFn(&Session) ->
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = runtime.expect("a test needs a runtime");
-    let outcome = runtime.block_on(settings.run(async |session| test(session).await.outcome()));
-    if let Err(Failure(why)) = outcome {
-        panic!("{why}");
+    let outcome = runtime.block_on(settings.attempt(async |session| test(session).await.outcome()));
+    match outcome {
+        Ok(()) => {}
+        Err(Failed::Session(error)) => panic!("{error:?}"),
+        Err(Failed::Test(Failure(why), left)) => match left.error() {
+            // The error of a client says `470 Not Recorded` at best.
+            Some(missed) => panic!("{why}\n{missed:?}"),
+            None => panic!("{why}"),
+        },
     }
 }
 
@@ -52,9 +58,3 @@ impl<T, E: Debug> Outcome for Result<T, E> {
 /// Why a test failed, for people.
 #[derive(Debug)]
 pub struct Failure(String);
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Self(format!("{error:?}"))
-    }
-}

@@ -27,6 +27,7 @@ mod opening;
 mod piped;
 mod proof;
 mod proxied;
+mod run;
 mod servers;
 mod service;
 mod settings;
@@ -78,8 +79,8 @@ use unfinished::Unfinished;
 /// # Rationale
 ///
 /// Dropping saves nothing and does not panic, since nobody could be told that it failed: a destructor
-/// returns no error, and a second panic ends the process. To print is all that it can do, and this is
-/// the only place where this library prints.
+/// returns no error, and a second panic ends the process. To print is all that it can do. This library
+/// prints nothing else, but for what a failed test has missed that [`run`](SessionBuilder::run) was given.
 ///
 /// # Example: record a server, then replay it
 ///

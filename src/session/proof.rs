@@ -40,44 +40,6 @@ pub struct Proven {
 }
 
 impl SessionBuilder {
-    /// Runs a test with a session, and if the session records, proves that the recording replays: the test
-    /// is run again against what was recorded, with no server, three times at most. What differs
-    /// between the runs is written into the cassette's table of names as made up by the client.
-    ///
-    /// # Errors
-    ///
-    /// The error of the test, those of [`start`](Self::start) and [`finish`](Session::finish), and one
-    /// with the explanation if the recording does not replay. The recording is kept in any case.
-    ///
-    /// # Example: a test that proves what it records
-    ///
-    /// ```no_run
-    /// # async fn agents(base_url: String) -> Result<Vec<String>, retape::Error> { Ok(vec![base_url]) }
-    /// # async fn example() -> Result<(), retape::Error> {
-    /// retape::Session::builder("agents/list")
-    ///     .run(async |session| {
-    ///         let agents = agents(session.url()).await?;
-    ///         assert_eq!(agents.len(), 1);
-    ///         Ok::<_, retape::Error>(())
-    ///     })
-    ///     .await
-    /// # }
-    /// ```
-    pub async fn run<T, E: From<Error>>(
-        self,
-        test: impl AsyncFn(&Session) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let session = self.clone().start().await?;
-        let value = test(&session).await?;
-        let summary = session.finish().await?;
-        if summary.recordings.iter().any(is_whole) {
-            let proven = self
-                .prove(&summary.recordings, async |session, _| Some(test(session).await.is_ok()));
-            proven.await?.checked()?;
-        }
-        Ok(value)
-    }
-
     /// Runs a client against what it has just recorded, until nothing is missed. `run` is given the
     /// session and whether it should be another day for the client, and tells whether the client was content; nothing if
     /// it is not run any more: what the runs before have shown counts.
@@ -202,6 +164,6 @@ fn rewrite<T>(folder: &Path, name: &Name, change: impl FnOnce(&mut Cassette) -> 
     Ok(changed)
 }
 
-fn is_whole(recording: &Recording) -> bool {
+pub(super) fn is_whole(recording: &Recording) -> bool {
     recording.saved == Saved::Cassette && recording.path.is_some()
 }

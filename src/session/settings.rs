@@ -5,7 +5,6 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use super::gateway::Gateway;
@@ -14,7 +13,7 @@ use super::hub::Hub;
 use super::misses::Report;
 use super::servers::{Any, Servers, no_upstream};
 use super::unfinished::Unfinished;
-use super::{Event, Session};
+use super::{Event, Session, run};
 use crate::cassette::Name;
 use crate::config::{Compare, Config, Fault, Redaction, Rules};
 use crate::error::Result;
@@ -486,13 +485,9 @@ impl SessionBuilder {
         })
     }
 
-    /// The test that starts this session: libtest names its thread after it.
+    /// The test that starts this session.
     fn test(&self) -> Rerun {
-        let thread = thread::current();
-        let is_path =
-            |name: &&str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_:".contains(&b));
-        let name = thread.name().filter(is_path).filter(|name| *name != "main");
-        Rerun::Test { name: name.map(str::to_owned), sets_mode: self.mode.is_some() }
+        Rerun::Test { name: run::test_name(), sets_mode: self.mode.is_some() }
     }
 }
 

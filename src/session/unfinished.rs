@@ -10,14 +10,16 @@ use super::gateway::Gateway;
 ///
 /// # Rationale
 ///
-/// The library prints nothing, but for this: the client's own error says `470 Not Recorded` at best, and
-/// nobody else is left who could say why. It goes to the standard error of the process and not through
+/// The library prints nothing of a test that may pass, but for this: the client's own error says `470 Not
+/// Recorded` at best, and nobody else is left who could say why. It goes to the standard error of the process and not through
 /// `eprintln!`, since libtest throws away what a test prints that passes.
 #[derive(Debug)]
 pub(super) struct Unfinished(Option<Arc<Gateway>>);
 
 /// So many misses are explained.
 const EXPLAINED: usize = 5;
+
+const HEAD: &str = "a session was not finished, and these requests have no recorded answer";
 
 impl Unfinished {
     pub(super) fn new(gateway: Arc<Gateway>) -> Self {
@@ -36,15 +38,14 @@ impl Drop for Unfinished {
         let misses = gateway.misses().all();
         if !misses.is_empty() {
             // With standard error closed there is nobody to tell.
-            let _ = std::io::stderr().write_all(text(&misses).as_bytes());
+            let _ = std::io::stderr().write_all(text(HEAD, &misses).as_bytes());
         }
     }
 }
 
-fn text(misses: &[Miss]) -> String {
-    let mut text =
-        "retape: a session was not finished, and these requests have no recorded answer\n"
-            .to_owned();
+/// Misses with their explanations, behind what they are.
+pub(super) fn text(head: &str, misses: &[Miss]) -> String {
+    let mut text = format!("retape: {head}\n");
     for miss in misses.iter().take(EXPLAINED) {
         miss.explanation.lines().for_each(|line| text.push_str(&format!("  {line}\n")));
     }

@@ -49,6 +49,53 @@ async fn an_error_fails_the_test(_session: &Session) -> Result<(), &'static str>
     Err("no agent")
 }
 
+/// Asks for what was not recorded, if it runs in a process of its own.
+fn missed(session: &Session) -> Option<u16> {
+    std::env::var_os(ALONE)?;
+    Some(client::get(&format!("{}/v1/models?limit=1", session.url())).status)
+}
+
+const ALONE: &str = "RETAPE_TEST_ALONE";
+
+#[retape::test(cassette = "openai/rest", mode = Mode::Replay, allow_unused)]
+async fn returning(session: &Session) -> Result<(), String> {
+    missed(session).map_or(Ok(()), |status| Err(format!("status {status}")))
+}
+
+#[retape::test(cassette = "openai/rest", mode = Mode::Replay, allow_unused)]
+fn panicking(session: &Session) {
+    assert_eq!(missed(session).unwrap_or(200), 200);
+}
+
+#[retape::test(cassette = "openai/rest", mode = Mode::Replay, allow_unused)]
+fn ignoring(session: &Session) {
+    missed(session);
+}
+
+#[test]
+fn a_test_that_fails_says_what_it_missed() {
+    let run = |test: &str| {
+        let mut alone = Command::new(std::env::current_exe().unwrap());
+        alone.args([&format!("attribute::{test}"), "--exact", "--test-threads=2"]);
+        let output = alone.env(ALONE, "1").env("RUST_BACKTRACE", "0").output().unwrap();
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), "", "{test}: {told}");
+        told.replace(test, "NAME")
+    };
+
+    let ignoring = run("ignoring");
+    let missed = &ignoring[ignoring.find("1 request has no recorded answer").unwrap()..];
+    let missed = &missed[..missed.find("cargo test").unwrap()];
+    assert!(missed.contains("\nhint: `openai/rest` (") && missed.contains("/v1/models?limit=1"));
+    let returning = run("returning");
+    assert!(returning.contains(&format!("\nError: \"status 470\"\n{missed}")), "{returning}");
+    let panicking = run("panicking");
+    let head =
+        "retape: the test `attribute::NAME` failed, and these requests have no recorded answer";
+    assert!(panicking.contains("  left: 470\n"), "{panicking}");
+    assert!(panicking.contains(&format!("{head}\n  `openai/rest` (")), "{panicking}");
+}
+
 #[test]
 fn what_is_wrong_is_told_where_it_stands() {
     let check = |test: &str, expected: &str| {

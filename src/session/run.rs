@@ -1,0 +1,144 @@
+//! A test that is run with a session, and ends with it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::pin;
+use std::task::Poll;
+use std::{future, thread};
+
+use super::event::Miss;
+use super::proof::is_whole;
+use super::unfinished;
+use super::{Session, SessionBuilder};
+use crate::error::{Error, Kind, Result};
+
+impl SessionBuilder {
+    /// Runs a test with a session, and if the session records, proves that the recording replays: the test
+    /// is run again against what was recorded, with no server, three times at most. What differs
+    /// between the runs is written into the cassette's table of names as made up by the client.
+    ///
+    /// If the test fails, what it missed is printed with the explanations, as a test prints: the harness shows
+    /// it with the failure.
+    ///
+    /// # Errors
+    ///
+    /// The error of the test, those of [`start`](Self::start) and [`finish`](Session::finish), and one
+    /// with the explanation if the recording does not replay. The recording is kept in any case.
+    ///
+    /// # Example: a test that proves what it records
+    ///
+    /// ```no_run
+    /// # async fn agents(base_url: String) -> Result<Vec<String>, retape::Error> { Ok(vec![base_url]) }
+    /// # async fn example() -> Result<(), retape::Error> {
+    /// retape::Session::builder("agents/list")
+    ///     .run(async |session| {
+    ///         let agents = agents(session.url()).await?;
+    ///         assert_eq!(agents.len(), 1);
+    ///         Ok::<_, retape::Error>(())
+    ///     })
+    ///     .await
+    /// # }
+    /// ```
+    pub async fn run<T, E: From<Error>>(
+        self,
+        test: impl AsyncFn(&Session) -> Result<T, E>,
+    ) -> Result<T, E> {
+        match self.attempt(test).await {
+            Ok(value) => Ok(value),
+            Err(Failed::Session(error)) => Err(error.into()),
+            Err(Failed::Test(error, left)) => {
+                left.print();
+                Err(error)
+            }
+        }
+    }
+
+    /// The same, for whoever says himself what the session of a failed test has to say.
+    pub(super) async fn attempt<T, E>(
+        self,
+        test: impl AsyncFn(&Session) -> Result<T, E>,
+    ) -> Result<T, Failed<E>> {
+        let session = self.clone().start().await?;
+        let value = match caught(test(&session)).await {
+            Ok(Ok(value)) => value,
+            Ok(Err(error)) => return Err(Failed::Test(error, Left::of(session).await)),
+            Err(panic) => {
+                Left::of(session).await.print();
+                resume_unwind(panic)
+            }
+        };
+        let summary = session.finish().await?;
+        if summary.recordings.iter().any(is_whole) {
+            // A test that panics may do so by what it missed, which the next run knows.
+            let proven = self.prove(&summary.recordings, async |session, _| {
+                Some(matches!(caught(test(session)).await, Ok(Ok(_))))
+            });
+            proven.await?.checked()?;
+        }
+        Ok(value)
+    }
+}
+
+/// Why a test with a session has failed.
+pub(super) enum Failed<E> {
+    /// The session did not start, or did not end well.
+    Session(Error),
+    /// The test says so itself, and its session may know more.
+    Test(E, Left),
+}
+
+impl<E> From<Error> for Failed<E> {
+    fn from(error: Error) -> Self {
+        Self::Session(error)
+    }
+}
+
+/// What the session of a failed test has to say.
+pub(super) struct Left {
+    misses: Vec<Miss>,
+}
+
+impl Left {
+    /// Ends a session whose test has failed.
+    async fn of(session: Session) -> Self {
+        let misses = session.misses();
+        drop(session.close().await);
+        Self { misses }
+    }
+
+    /// The first miss, as a test is told that has ignored it.
+    pub(super) fn error(&self) -> Option<Error> {
+        let first = self.misses.first()?;
+        let error = Error::new(Kind::Missed { count: self.misses.len() });
+        Some(error.with_hint(first.explanation.clone()))
+    }
+
+    #[expect(clippy::print_stderr, reason = "the harness shows it with the test, which has failed")]
+    fn print(&self) {
+        let Some(first) = self.misses.first() else { return };
+        let test = test_name().map_or_else(
+            || format!("the test of the cassette `{}`", first.cassette),
+            |name| format!("the test `{name}`"),
+        );
+        let head = format!("{test} failed, and these requests have no recorded answer");
+        eprint!("{}", unfinished::text(&head, &self.misses));
+    }
+}
+
+/// What a future comes to, a panic included.
+async fn caught<T>(future: impl Future<Output = T>) -> thread::Result<T> {
+    let mut future = pin!(future);
+    let poll = future::poll_fn(|context| {
+        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));
+        polled.map_or_else(|panic| Poll::Ready(Err(panic)), |polled| polled.map(Ok))
+    });
+    poll.await
+}
+
+/// The name of the test that runs: libtest names its thread after it.
+pub(super) fn test_name() -> Option<String> {
+    let thread = thread::current();
+    let is_path =
+        |name: &&str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_:".contains(&b));
+    let name = thread.name().filter(is_path).filter(|name| *name != "main");
+    name.map(str::to_owned)
+}
