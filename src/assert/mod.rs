@@ -2,6 +2,9 @@
 //!
 //! Where a text is given, it is held against what came, by meaning. Where it is a snapshot, insta keeps
 //! it, shows what has changed, and takes what is accepted. An order is held by meaning there too.
+//!
+//! A test that proves what it has recorded runs twice. The first run has just asserted what is a snapshot in a
+//! file, and in the second one insta would mistake its name, so it is left out there.
 
 #[cfg(any(feature = "cli", feature = "insta"))]
 mod checked;
@@ -24,4 +27,9 @@ pub mod macro_support {
     pub use super::contract::check_contract;
     pub use super::order::{check_order, order_snapshot};
     pub use super::shape::{check_shape, json, shape_text};
+
+    /// Whether the test that asserts runs once more, to prove what it has recorded.
+    pub fn is_proving() -> bool {
+        crate::store::is_proving()
+    }
 }

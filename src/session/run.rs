@@ -10,6 +10,8 @@ use super::proof::is_whole;
 use super::unfinished;
 use super::{Session, SessionBuilder};
 use crate::error::{Error, Kind, Result};
+#[cfg(feature = "insta")]
+use crate::store;
 
 impl SessionBuilder {
     /// Runs a test with a session, and if the session records, proves that the recording replays: the test
@@ -70,7 +72,7 @@ impl SessionBuilder {
         if summary.recordings.iter().any(is_whole) {
             // A test that panics may do so by what it missed, which the next run knows.
             let proven = self.prove(&summary.recordings, async |session, _| {
-                Some(matches!(caught(test(session)).await, Ok(Ok(_))))
+                Some(matches!(caught(again(test(session))).await, Ok(Ok(_))))
             });
             proven.await?.checked()?;
         }
@@ -132,6 +134,19 @@ async fn caught<T>(future: impl Future<Output = T>) -> thread::Result<T> {
         polled.map_or_else(|panic| Poll::Ready(Err(panic)), |polled| polled.map(Ok))
     });
     poll.await
+}
+
+/// Runs a test once more. Its snapshots are asserted a second time, which insta would take for a loop: it refuses
+/// inline ones in loops, and numbers the files of others.
+#[cfg(feature = "insta")]
+async fn again<T>(test: impl Future<Output = T>) -> T {
+    let mut test = pin!(store::proving(test));
+    future::poll_fn(|context| insta::allow_duplicates! { test.as_mut().poll(context) }).await
+}
+
+#[cfg(not(feature = "insta"))]
+async fn again<T>(test: impl Future<Output = T>) -> T {
+    test.await
 }
 
 /// The name of the test that runs: libtest names its thread after it.

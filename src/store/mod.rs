@@ -24,6 +24,8 @@ mod large;
 mod list;
 mod mention;
 pub(crate) mod mode;
+#[cfg(feature = "insta")]
+mod proving;
 mod regular;
 mod replace;
 #[cfg(any(feature = "cli", feature = "insta"))]
@@ -52,6 +54,8 @@ pub(crate) use list::{folders_called, stems};
 pub(crate) use mention::mention;
 #[cfg(feature = "cli")]
 pub(crate) use mention::{from_here, mention_path};
+#[cfg(feature = "insta")]
+pub(crate) use proving::{is_proving, proving};
 #[cfg(feature = "cli")]
 pub(crate) use regular::read_text;
 #[cfg(any(feature = "cli", feature = "insta"))]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use retape::{Mode, Session};
+use retape::{Mode, Session, assert_order, assert_shape};
 
 use crate::support::client;
 use crate::support::upstream::Upstream;
@@ -72,12 +72,19 @@ fn ignoring(session: &Session) {
     missed(session);
 }
 
+/// A test that runs in a process of its own, where it may find out what it is to do.
+fn alone(test: &str, task: &str) -> Command {
+    let mut alone = Command::new(std::env::current_exe().unwrap());
+    alone.args([&format!("attribute::{test}"), "--exact", "--test-threads=2"]);
+    alone.env(ALONE, task).env("RUST_BACKTRACE", "0").env("INSTA_UPDATE", "no");
+    alone.env_remove("INSTA_FORCE_PASS");
+    alone
+}
+
 #[test]
 fn a_test_that_fails_says_what_it_missed() {
     let run = |test: &str| {
-        let mut alone = Command::new(std::env::current_exe().unwrap());
-        alone.args([&format!("attribute::{test}"), "--exact", "--test-threads=2"]);
-        let output = alone.env(ALONE, "1").env("RUST_BACKTRACE", "0").output().unwrap();
+        let output = alone(test, "fail").output().unwrap();
         let told = String::from_utf8(output.stdout).unwrap();
         assert_eq!(String::from_utf8(output.stderr).unwrap(), "", "{test}: {told}");
         told.replace(test, "NAME")
@@ -94,6 +101,39 @@ fn a_test_that_fails_says_what_it_missed() {
         "retape: the test `attribute::NAME` failed, and these requests have no recorded answer";
     assert!(panicking.contains("  left: 470\n"), "{panicking}");
     assert!(panicking.contains(&format!("{head}\n  `openai/rest` (")), "{panicking}");
+}
+
+/// Records, unless it runs in a process of its own that is to replay.
+fn asserted() -> (Mode, PathBuf) {
+    match std::env::var(ALONE).as_deref() {
+        Ok("replay") => (Mode::Replay, folder("asserted-alone")),
+        Ok(_) => (Mode::Record, folder("asserted-alone")),
+        Err(_) => (Mode::Record, folder("asserted")),
+    }
+}
+
+#[retape::test(mode = asserted().0, upstream = agents(), cassettes = asserted().1)]
+async fn asserting(session: &Session) {
+    let agents = reqwest::get(format!("{}/v1/agents", session.url())).await.unwrap();
+    let agents = agents.text().await.unwrap();
+    let trace = ["run_started", "text_delta", "text_delta", "run_finished"];
+
+    insta::assert_snapshot!(agents, @r#"["agent-1"]"#);
+    assert_order!(trace, @"run_started text_delta+ run_finished");
+    assert_shape!([1], @"[integer]");
+    assert_order!(trace);
+    assert_shape!(["agent-1"]);
+    insta::assert_snapshot!("asserting_agents", agents);
+}
+
+#[test]
+fn what_a_test_asserts_holds_in_its_proof_and_in_replay() {
+    for mode in ["record", "replay"] {
+        let output = alone("asserting", mode).output().unwrap();
+
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{mode}: {told}");
+    }
 }
 
 #[test]
