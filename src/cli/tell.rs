@@ -5,7 +5,7 @@ use std::env;
 use std::error::Error as _;
 use std::fmt;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use super::Exit;
@@ -494,23 +494,11 @@ fn tell_how_to_take(recordings: &[Recording]) {
     for (at, (recording, path)) in
         failed.filter_map(|it| Some((it, it.path.as_deref()?))).enumerate()
     {
-        let command = taking(path, &store::path_of(&recording.folder, &recording.name));
+        let command = store::taking(path, &store::path_of(&recording.folder, &recording.name));
         match at {
             0 => hint(&format!("to take what was recorded: `{command}`")),
             _ => hint(&format!("`{command}`")),
         }
-    }
-}
-
-/// The command that puts a cassette in the place of another, with the bodies beside it.
-fn taking(from: &Path, to: &Path) -> String {
-    let moved = |from: &Path, to: &Path| format!("mv {} {}", mention_path(from), mention_path(to));
-    let [bodies, old]: [PathBuf; 2] = [from, to].map(|path| path.with_extension("bodies"));
-    let file = moved(from, to);
-    if bodies.is_dir() {
-        format!("rm -rf {} && {} && {file}", mention_path(&old), moved(&bodies, &old))
-    } else {
-        file
     }
 }
 

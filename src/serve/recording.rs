@@ -134,7 +134,8 @@ pub enum Saved {
     /// As `NAME.unanswered`, because the server did not answer a single request. What a client does
     /// then may be worth a test, but is not to be taken for what the server says.
     Unanswered,
-    /// As `NAME.failed`, or `NAME.failed-2` and so on, because it was broken off and there is a cassette, which stays.
+    /// As `NAME.failed`, or `NAME.failed-2` and so on, because it was broken off and there is a cassette, which stays,
+    /// or because the test that recorded has failed.
     Failed,
 }
 
@@ -144,8 +145,11 @@ pub enum Course {
     /// As it was meant to.
     Whole,
     /// The client failed, or was not waited for.
-    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "a test that fails saves nothing"))]
+    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only a command is broken off"))]
     BrokenOff,
+    /// The one test that recorded has failed. It is kept, but makes no cassette, not even a first one: the next run
+    /// would replay what may have ended in the middle.
+    Failed,
     /// A test has failed, and nothing of it is to be kept.
     Discarded,
 }

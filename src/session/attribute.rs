@@ -22,11 +22,11 @@ pub fn run<T: Outcome>(settings: SessionBuilder, test: impl AsyncFn(&Session) ->
     match outcome {
         Ok(()) => {}
         Err(Failed::Session(error)) => panic!("{error:?}"),
-        Err(Failed::Test(Failure(why), left)) => match left.error() {
+        Err(Failed::Test(Failure(why), left)) => {
             // The error of a client says `470 Not Recorded` at best.
-            Some(missed) => panic!("{why}\n{missed:?}"),
-            None => panic!("{why}"),
-        },
+            let told: Vec<String> = std::iter::once(why).chain(left.told()).collect();
+            panic!("{}", told.join("\n"))
+        }
     }
 }
 

@@ -7,10 +7,12 @@ use std::{future, thread};
 
 use super::event::Miss;
 use super::proof::is_whole;
+#[cfg(feature = "macros")]
+use super::summary;
 use super::unfinished;
 use super::{Session, SessionBuilder};
-use crate::error::{Error, Kind, Result};
-#[cfg(feature = "insta")]
+use crate::error::{Error, Result};
+use crate::serve::recorder::{Course, Recording};
 use crate::store;
 
 impl SessionBuilder {
@@ -19,12 +21,12 @@ impl SessionBuilder {
     /// between the runs is written into the cassette's table of names as made up by the client.
     ///
     /// If the test fails, what it missed is printed with the explanations, as a test prints: the harness shows
-    /// it with the failure.
+    /// it with the failure. What it recorded until then is kept as `NAME.failed.json`, and the cassette stays.
     ///
     /// # Errors
     ///
     /// The error of the test, those of [`start`](Self::start) and [`finish`](Session::finish), and one
-    /// with the explanation if the recording does not replay. The recording is kept in any case.
+    /// with the explanation if the recording does not replay, which is kept all the same.
     ///
     /// # Example: a test that proves what it records
     ///
@@ -97,33 +99,55 @@ impl<E> From<Error> for Failed<E> {
 /// What the session of a failed test has to say.
 pub(super) struct Left {
     misses: Vec<Miss>,
+    /// Where what it recorded is now, or why that could not be saved.
+    kept: Vec<String>,
 }
 
 impl Left {
     /// Ends a session whose test has failed.
     async fn of(session: Session) -> Self {
         let misses = session.misses();
-        drop(session.close().await);
-        Self { misses }
+        let closed = session.close().await;
+        closed.settle().await;
+        let kept = match closed.save(Course::Failed) {
+            Ok(summary) => summary.recordings.iter().filter_map(kept).collect(),
+            Err(error) => vec![format!("{error:?}")],
+        };
+        Self { misses, kept }
     }
 
-    /// The first miss, as a test is told that has ignored it.
-    pub(super) fn error(&self) -> Option<Error> {
-        let first = self.misses.first()?;
-        let error = Error::new(Kind::Missed { count: self.misses.len() });
-        Some(error.with_hint(first.explanation.clone()))
+    /// All of it, with the first miss as a test is told that has ignored it.
+    #[cfg(feature = "macros")]
+    pub(super) fn told(&self) -> Vec<String> {
+        let missed = summary::missed(&self.misses).map(|error| format!("{error:?}"));
+        missed.into_iter().chain(self.kept.iter().cloned()).collect()
     }
 
     #[expect(clippy::print_stderr, reason = "the harness shows it with the test, which has failed")]
     fn print(&self) {
-        let Some(first) = self.misses.first() else { return };
-        let test = test_name().map_or_else(
-            || format!("the test of the cassette `{}`", first.cassette),
-            |name| format!("the test `{name}`"),
-        );
-        let head = format!("{test} failed, and these requests have no recorded answer");
-        eprint!("{}", unfinished::text(&head, &self.misses));
+        let test =
+            test_name().map_or_else(|| "a test".to_owned(), |name| format!("the test `{name}`"));
+        if !self.misses.is_empty() {
+            let head = format!("{test} failed, and these requests have no recorded answer");
+            eprint!("{}", unfinished::text(&head, &self.misses));
+        }
+        for kept in &self.kept {
+            eprintln!("retape: {test} failed\n{kept}");
+        }
     }
+}
+
+/// Where a recording is, and how it becomes the cassette.
+fn kept(recording: &Recording) -> Option<String> {
+    let path = recording.path.as_deref()?;
+    let Recording { folder, name, .. } = recording;
+    let told = format!("what it recorded is kept in `{}`", store::mention_path(path));
+    if recording.is_unheard() {
+        let fault = recording.fault.as_deref().unwrap_or_default();
+        return Some(format!("the server did not answer a single request: {fault}; {told}"));
+    }
+    let command = store::taking(path, &store::path_of(folder, name));
+    Some(format!("{told}\nhint: to take it as the cassette `{name}`: `{command}`"))
 }
 
 /// What a future comes to, a panic included.

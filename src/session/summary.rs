@@ -76,9 +76,8 @@ impl Summary {
     /// If there were misses, a server was recorded that did not answer a single request, or no request
     /// came at all; the hint explains the first.
     pub fn checked(self) -> Result<Self> {
-        if let Some(first) = self.misses.first() {
-            return Err(Error::new(Kind::Missed { count: self.misses.len() })
-                .with_hint(first.explanation.clone()));
+        if let Some(error) = missed(&self.misses) {
+            return Err(error);
         }
         match self.recordings.iter().find(|recording| recording.is_unheard()) {
             Some(recording) => Err(unanswered(recording)),
@@ -163,6 +162,13 @@ impl Summary {
             "unmet_faults": self.unmet,
         })
     }
+}
+
+/// What is said of misses, if there are any.
+pub(super) fn missed(misses: &[Miss]) -> Option<Error> {
+    let first = misses.first()?;
+    let error = Error::new(Kind::Missed { count: misses.len() });
+    Some(error.with_hint(first.explanation.clone()))
 }
 
 const UNUSED: &str = "give the client `session.url()` as its base address; \

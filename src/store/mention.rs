@@ -1,7 +1,7 @@
 //! How a command line names a cassette.
 
 use std::env;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::cassette::Name;
 use crate::text::shell::quoted;
@@ -31,4 +31,16 @@ pub fn mention_path(path: &Path) -> String {
 pub fn from_here(path: &Path) -> &Path {
     let here = env::current_dir().unwrap_or_default();
     path.strip_prefix(&here).unwrap_or(path)
+}
+
+/// The command that puts a cassette in the place of another, with the bodies beside it.
+pub fn taking(from: &Path, to: &Path) -> String {
+    let moved = |from: &Path, to: &Path| format!("mv {} {}", mention_path(from), mention_path(to));
+    let [bodies, old]: [PathBuf; 2] = [from, to].map(|path| path.with_extension("bodies"));
+    let file = moved(from, to);
+    if bodies.is_dir() {
+        format!("rm -rf {} && {} && {file}", mention_path(&old), moved(&bodies, &old))
+    } else {
+        file
+    }
 }

@@ -51,9 +51,9 @@ pub(crate) use large::Pieces;
 #[cfg(any(feature = "cli", feature = "insta"))]
 pub(crate) use list::list;
 pub(crate) use list::{folders_called, stems};
-pub(crate) use mention::mention;
 #[cfg(feature = "cli")]
-pub(crate) use mention::{from_here, mention_path};
+pub(crate) use mention::from_here;
+pub(crate) use mention::{mention, mention_path, taking};
 #[cfg(feature = "insta")]
 pub(crate) use proving::{is_proving, proving};
 #[cfg(feature = "cli")]

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use retape::{Mode, Session, assert_order, assert_shape};
 
+use crate::stage::Stage;
 use crate::support::client;
 use crate::support::upstream::Upstream;
 
@@ -134,6 +135,50 @@ fn what_a_test_asserts_holds_in_its_proof_and_in_replay() {
         let told = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success(), "{mode}: {told}");
     }
+}
+
+#[retape::test(mode = Mode::Record, upstream = agents(), cassettes = failing(), allow_unused)]
+fn recording(session: &Session) -> Result<(), String> {
+    let Ok(how) = std::env::var(ALONE) else { return Ok(()) };
+    client::get(&format!("{}/v1/agents", session.url()));
+    assert_eq!(how, "return");
+    Err("no agent".to_owned())
+}
+
+/// The folder of a test of its own process.
+fn failing() -> PathBuf {
+    std::env::var_os("RETAPE_TEST_FOLDER").map_or_else(|| folder("failing"), PathBuf::from)
+}
+
+#[test]
+fn what_a_test_that_fails_recorded_is_kept_beside_the_cassette() {
+    let stage = Stage::new();
+    let kept = stage.folder().join("it/attribute");
+    std::fs::create_dir_all(&kept).unwrap();
+    let run = |how: &str| {
+        let mut test = alone("recording", how);
+        let output = test.env("RETAPE_TEST_FOLDER", stage.folder()).output().unwrap();
+        assert!(!output.status.success() && output.stderr.is_empty(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap().replace(&kept.display().to_string(), "FOLDER")
+    };
+
+    let returning = run("return");
+    let panicking = run("panic");
+
+    let told = |number: &str| {
+        format!(
+            "what it recorded is kept in `FOLDER/recording.failed{number}.json`\n\
+             hint: to take it as the cassette `it/attribute/recording`: \
+             `mv FOLDER/recording.failed{number}.json FOLDER/recording.json`\n"
+        )
+    };
+    assert!(returning.contains(&format!("Error: \"no agent\"\n{}", told(""))), "{returning}");
+    let head = "retape: the test `attribute::recording` failed\n";
+    assert!(panicking.contains(&format!("{head}{}", told("-2"))), "{panicking}");
+    let mut files: Vec<_> =
+        std::fs::read_dir(&kept).unwrap().map(|it| it.unwrap().file_name()).collect();
+    files.sort();
+    assert_eq!(files, ["recording.failed-2.json", "recording.failed.json"]);
 }
 
 #[test]

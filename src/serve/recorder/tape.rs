@@ -151,8 +151,9 @@ impl Tape {
 
     /// Saves the cassette, behind the interactions of `base` if there is one, and removes the
     /// journal. Nothing is saved if nothing was recorded, and no cassette is replaced by a recording
-    /// in which the server never answered, or that was broken off: that is saved beside it. All of
-    /// it is saved also if the journal is not whole, because a disk was full for a while.
+    /// in which the server never answered, or that was broken off: that is saved beside it, as is that
+    /// of a test which failed. All of it is saved also if the journal is not whole, because a disk was
+    /// full for a while.
     ///
     /// # Errors
     ///
@@ -196,6 +197,7 @@ impl Tape {
             _ if is_own_fault => Saved::Failed,
             _ if is_unheard => Saved::Unanswered,
             Course::BrokenOff if store::exists(&self.folder, &self.name) => Saved::Failed,
+            Course::Failed => Saved::Failed,
             Course::Whole | Course::BrokenOff | Course::Discarded => Saved::Cassette,
         };
         recording.saved_name = match recording.saved {
