@@ -5,6 +5,8 @@ use std::path::Path;
 
 use insta::internals::SnapshotContents;
 use insta::{Comparator, Settings, Snapshot};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::contract::order::{Event, Expression, Fields, Order, Times};
 use crate::message::{Message, Protocols, Trace};
@@ -21,7 +23,7 @@ const WIDTH: usize = 92;
 ///
 /// If it is not in order, or the order or `retape.toml` cannot be read.
 #[track_caller]
-pub fn check_order<M: Into<Message>>(
+pub fn check_order<M: IntoMessage>(
     package: impl AsRef<Path>,
     trace: impl IntoIterator<Item = M>,
     order: &str,
@@ -42,7 +44,7 @@ pub fn check_order<M: Into<Message>>(
 ///
 /// If the `retape.toml` next to the package cannot be read.
 #[track_caller]
-pub fn order_snapshot<M: Into<Message>>(
+pub fn order_snapshot<M: IntoMessage>(
     package: impl AsRef<Path>,
     trace: impl IntoIterator<Item = M>,
 ) -> (String, Settings) {
@@ -51,6 +53,42 @@ pub fn order_snapshot<M: Into<Message>>(
     let mut settings = Settings::clone_current();
     settings.set_comparator(Box::new(seen));
     (text, settings)
+}
+
+/// What stands for a message in a trace.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no message",
+    note = "a trace has messages of retape, JSON, tags as text, or what is `serde::Serialize`: derive it, or give `serde_json::to_value(…)` of each"
+)]
+pub trait IntoMessage {
+    /// The message.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be told as JSON.
+    fn into_message(self) -> serde_json::Result<Message>;
+}
+
+/// A text is a tag. All else is told as JSON.
+impl<T: Serialize> IntoMessage for T {
+    fn into_message(self) -> serde_json::Result<Message> {
+        Ok(match serde_json::to_value(self)? {
+            Value::String(tag) => tag.into(),
+            value => value.into(),
+        })
+    }
+}
+
+impl IntoMessage for Message {
+    fn into_message(self) -> serde_json::Result<Message> {
+        Ok(self)
+    }
+}
+
+impl IntoMessage for &Message {
+    fn into_message(self) -> serde_json::Result<Message> {
+        Ok(self.clone())
+    }
 }
 
 /// What came.
@@ -62,9 +100,12 @@ struct Seen {
 
 impl Seen {
     #[track_caller]
-    fn of<M: Into<Message>>(package: &Path, trace: impl IntoIterator<Item = M>) -> Self {
+    fn of<M: IntoMessage>(package: &Path, trace: impl IntoIterator<Item = M>) -> Self {
         let protocols = protocols(package);
-        let messages = trace.into_iter().map(|message| protocols.retagged(message.into()));
+        let messages = trace.into_iter().map(|message| match message.into_message() {
+            Ok(message) => protocols.retagged(message),
+            Err(error) => panic!("a message of the trace cannot be told as JSON: {error}"),
+        });
         let messages = messages.filter(|message| !message.is_keep_alive()).collect();
         Self { messages, protocols }
     }

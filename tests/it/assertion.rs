@@ -1,5 +1,6 @@
 //! Orders, shapes and contracts asserted in a Rust test.
 
+use std::collections::HashMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -58,6 +59,28 @@ fn a_trace_that_is_in_order_passes() {
     assert_order!(vec!["call".to_owned()], "call|_ # whatever");
     assert_order!(&streamed(), "reasoning_message+ (_)+ [DONE]");
     assert_order!([json!({"type": "a", "n": {"is": 1}}), json!({"type": "b"})], "a[n.is=1] b");
+}
+
+/// An event of an SDK.
+#[derive(serde::Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Event {
+    RunStarted,
+    TextDelta { text: &'static str },
+    RunFinished { usage: Option<u32> },
+}
+
+#[test]
+fn the_events_of_an_sdk_are_a_trace() {
+    let delta = |text| Event::TextDelta { text };
+    let finished = Event::RunFinished { usage: Some(7) };
+    let events = vec![Event::RunStarted, delta("a"), delta("b"), finished];
+
+    assert_order!(&events, r#"run_started text_delta[text="a"] text_delta run_finished[usage=7]"#);
+    assert_order!(events.iter().skip(1), @"text_delta+ run_finished");
+    let unkeyed = panicked(|| assert_order!([HashMap::from([((1, 2), 3)])], "_"));
+    assert!(unkeyed.contains("cannot be told as JSON: key must be a string"), "{unkeyed}");
+    assert_order!(events, "run_started text_delta+ run_finished");
 }
 
 #[test]
