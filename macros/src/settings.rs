@@ -35,6 +35,13 @@ impl Settings {
     }
 
     fn add(&mut self, name: &Ident, value: TokenStream) -> Result<(), Refused> {
+        if is_misspelt(name) {
+            // The compiler would take it for a method, of which the one most alike is the folder.
+            let why = format!(
+                "there is no setting `{name}`: `cassette` names another cassette, and `cassettes` the folder of all"
+            );
+            return Err(Refused::new(name.span(), why));
+        }
         if !is_named(name, "cassette") {
             self.others.push((name.clone(), value));
         } else if self.cassette.replace(value).is_some() {
@@ -51,6 +58,27 @@ impl Settings {
         });
         calls.collect()
     }
+}
+
+/// Whether somebody means `cassette` and says something else.
+fn is_misspelt(name: &Ident) -> bool {
+    let name = name.to_string();
+    let is_known = matches!(name.as_str(), "cassette" | "cassettes");
+    !is_known && distance(&name, "cassette") <= 2
+}
+
+/// How many letters are to be put in, left out or changed to make one word of the other.
+fn distance(one: &str, other: &str) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (above, letter) in one.bytes().enumerate() {
+        let mut corner = std::mem::replace(&mut row[0], above + 1);
+        for (at, of_other) in other.bytes().enumerate() {
+            let changed = corner + usize::from(letter != of_other);
+            corner = row[at + 1];
+            row[at + 1] = changed.min(corner + 1).min(row[at] + 1);
+        }
+    }
+    row[other.len()]
 }
 
 fn not_a_setting(at: Span) -> Refused {

@@ -214,6 +214,14 @@ fn what_is_wrong_is_told_where_it_stands() {
         "#[retape_macros::test(cassette = \"a\", cassette = \"b\")] fn a(a: A) {}",
         "1:39: error: a test has one cassette",
     );
+    for misspelt in ["casette", "cassete", "cassetets", "casset"] {
+        check(
+            &format!("#[retape_macros::test({misspelt} = \"a\")] fn a(a: A) {{}}"),
+            &format!(
+                "1:23: error: there is no setting `{misspelt}`: `cassette` names another cassette, and"
+            ),
+        );
+    }
     check(
         "#[retape_macros::test(\"a\")] fn a(a: A) {}",
         "1:23: error: a setting is a name and a value, as in `cassette = \"agents/list\"`",
