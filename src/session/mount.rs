@@ -9,7 +9,6 @@ use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
 use crate::cassette::{Body, Cassette, End, Outcome, Response};
-use crate::config::Rules;
 use crate::error::{Error, Kind, Result};
 use crate::review::report::{self, Rerun};
 use crate::serve::replayer::{MISS, Recorded, Replayer, SHOULD_RETRY};
@@ -63,10 +62,10 @@ pub async fn mount(server: &MockServer, file: impl AsRef<Path>) -> Result<Mounte
     let file = file.as_ref();
     let cassette = store::load_file(file)?;
     refuse(&cassette).map_err(|error| error.at_file(file))?;
-    let rules = rules_of(file)?;
+    let name = name_of(file);
+    let rules = store::find_config(file.parent().unwrap_or(Path::new("")))?.rules(&name);
     let recorded = Recorded::new(cassette, &rules).map_err(|error| error.at_file(file))?;
     let recorded = Arc::new(recorded);
-    let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let player = Player { name, replayer: Replayer::new(recorded, None), misses: Mutex::default() };
     let mounted = Mounted { player: Arc::new(player) };
     let responder = Responder(Arc::clone(&mounted.player));
@@ -74,16 +73,14 @@ pub async fn mount(server: &MockServer, file: impl AsRef<Path>) -> Result<Mounte
     Ok(mounted)
 }
 
-/// What the nearest `retape.toml` says of a cassette, which has the name that it has below the last
-/// folder `cassettes` on its path.
-fn rules_of(file: &Path) -> Result<Rules> {
+/// The name that a cassette has below the last folder `cassettes` on its path.
+fn name_of(file: &Path) -> String {
     let stem = file.with_extension("");
     let parts: Vec<_> = stem.iter().map(|part| part.to_string_lossy()).collect();
     let last = parts.len().saturating_sub(1);
     let root = parts[..last].iter().rposition(|part| part == "cassettes");
     let below = root.map_or(last, |root| root + 1);
-    let config = store::find_config(file.parent().unwrap_or(Path::new("")))?;
-    Ok(config.rules(&parts[below..].join("/")))
+    parts[below..].join("/")
 }
 
 /// A cassette on a mock server.
@@ -144,7 +141,9 @@ impl Player {
             }
             Ok(None) => ResponseTemplate::new(StatusCode::BAD_GATEWAY),
             Err(mismatch) => {
-                let explanation = report::miss(&self.name, &mismatch, &Rerun::Cassette(Vec::new()));
+                // Another test has recorded it, whose name is not known here.
+                let rerun = Rerun::Test { name: None, sets_mode: false };
+                let explanation = report::miss(&self.name, &mismatch, &rerun);
                 self.misses().push(explanation.clone());
                 ResponseTemplate::new(MISS)
                     .insert_header(OURS, "miss")

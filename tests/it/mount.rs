@@ -108,6 +108,27 @@ async fn a_miss_cannot_be_overlooked() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_miss_names_the_cassette_and_how_a_test_records_it() {
+    let recorded = interaction(asked("GET", "/v1/run", ""), Outcome::Response(answered(200, "[]")));
+    let saved = Saved::new(vec![recorded]);
+    let folder = saved.folder.path().join("cassettes/sdk");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("agents_are_created.json");
+    std::fs::rename(saved.file(), &file).unwrap();
+    let server = MockServer::start().await;
+    let mounted = mount(&server, &file).await.unwrap();
+
+    let told = get(&format!("{}/v1/stop", server.uri())).text();
+
+    assert!(
+        told.starts_with("`sdk/agents_are_created` (1 interaction) has no answer to"),
+        "{told}"
+    );
+    assert!(told.ends_with("\n  RETAPE_MODE=record RETAPE_UPSTREAM=URL cargo test"), "{told}");
+    assert!(mounted.finish().is_err());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cassette_that_needs_more_than_a_mock_server_can_do_is_refused() {
     let chunk = |ms| Chunk { ms, bytes: "data: 1\n\n".into() };
     let streamed = Response { body: Body::Stream(vec![chunk(1), chunk(2)]), ..answered(200, "") };
