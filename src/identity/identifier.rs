@@ -132,7 +132,9 @@ const LONGEST: usize = 1024;
 /// The identifiers in a run of letters, digits, `-` and `_`.
 fn within(bytes: &[u8], span: Range<usize>, found: &mut Vec<Range<usize>>) {
     let word = &bytes[span.clone()];
-    if word.len() > LONGEST {
+    // Without a digit only the letters of a UUID are left to be one.
+    let may_hold = word.len() >= UUID || word.iter().any(u8::is_ascii_digit);
+    if word.len() > LONGEST || !may_hold {
         return;
     }
     let before = found.len();
@@ -160,13 +162,13 @@ fn nano_id(word: &[u8]) -> Option<usize> {
         }
         start += piece.len() + 1;
     }
-    let rest = word.get(start..)?;
+    let rest = word.get(start..).filter(|rest| rest.len() >= BARE)?;
     let has = |class: fn(&u8) -> bool| rest.iter().any(class);
     let is_mixed =
         has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit);
     let is_parted = rest.iter().any(|byte| !byte.is_ascii_alphanumeric());
-    let says = parts(rest).any(is_plain_word);
-    (rest.len() >= BARE && is_mixed && is_parted && !says).then_some(start)
+    let says = || parts(rest).any(is_plain_word);
+    (is_mixed && is_parted && !says()).then_some(start)
 }
 
 /// Whether it reads as a word: `Turbo`, `mini`, `TOKEN`.

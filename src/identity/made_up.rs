@@ -33,6 +33,8 @@ pub struct Words {
     firsts: [u64; 4],
     /// For each of them, how long those values are: the longest first.
     lengths: HashMap<u8, Vec<usize>, FixedState>,
+    /// How long the shortest value is.
+    shortest: usize,
 }
 
 impl MadeUp {
@@ -109,9 +111,10 @@ impl MadeUp {
 impl Words {
     /// Makes values ready to be found.
     pub fn of<'a>(values: impl Iterator<Item = &'a str>) -> Self {
-        let mut words = Self::default();
+        let mut words = Self { shortest: usize::MAX, ..Self::default() };
         for value in values {
             let Some(first) = value.as_bytes().first() else { continue };
+            words.shortest = words.shortest.min(value.len());
             words.firsts[usize::from(first >> 6)] |= 1 << (first & 63);
             let lengths = words.lengths.entry(*first).or_default();
             if let Err(at) = lengths.binary_search_by(|length| value.len().cmp(length)) {
@@ -154,13 +157,15 @@ impl Words {
     /// Where a word may begin, from a place on: not within another one. A letter that belongs to an escape
     /// (`\n`, `%3A`) is no part of one.
     fn start(&self, bytes: &[u8], from: usize) -> Option<usize> {
-        if self.values.is_empty() {
+        // Most texts are too short for any of them.
+        let last = bytes.len().checked_sub(self.shortest)?;
+        if self.values.is_empty() || from > last {
             return None;
         }
         let is_first = |byte: u8| (self.firsts[usize::from(byte >> 6)] >> (byte & 63)) & 1 == 1;
         let mut is_inside = from > 0 && bytes[from - 1].is_ascii_alphanumeric();
         let mut unescaped = if escape::ends(&bytes[..from]) { from } else { usize::MAX };
-        for (at, byte) in bytes.iter().copied().enumerate().skip(from) {
+        for (at, byte) in bytes[..=last].iter().copied().enumerate().skip(from) {
             let is_part = byte.is_ascii_alphanumeric();
             if !(is_part && is_inside && at != unescaped) && is_first(byte) {
                 return Some(at);
