@@ -103,22 +103,18 @@ impl Writer {
 
     fn body(&mut self, body: &[u8], from: Origin) {
         let body = plain(body);
-        let mut leaves: Vec<(Range<usize>, String, String)> = Vec::new();
-        each_document(&body, |start, document| {
-            let whole = document.as_str();
+        let mut is_read = false;
+        each_document(&body, |_, document| {
             document.each_leaf(|pointer, _, value, spelled| {
-                let at = start + spelled.as_ptr() as usize - whole.as_ptr() as usize;
-                leaves.push((at..at + spelled.len(), pointer.to_owned(), value.into_owned()));
+                is_read = true;
+                if self.fields {
+                    self.again(&value, from);
+                }
+                self.text(spelled, pointer, from);
             });
         });
-        if leaves.is_empty() {
-            return self.text(&body, "body", from);
-        }
-        for (range, pointer, value) in &leaves {
-            if self.fields && self.known.contains_key(value) {
-                self.again(&value.clone(), from);
-            }
-            self.text(&body[range.clone()], pointer, from);
+        if !is_read {
+            self.text(&body, "body", from);
         }
     }
 
