@@ -138,17 +138,21 @@ impl<'a> Sides<'a> {
     pub(crate) fn align(&mut self, moved: Option<&Moved>) -> Alignment {
         let known = Known::of([&self.old, &self.new], self.ids, self.clocks);
         let mut renaming = known.renaming(moved, Votes::default());
+        self.look(&renaming);
         for _ in 0..ROUNDS {
-            self.look(&renaming);
             let mut votes = Votes::default();
             for pair in pair(&self.old, &self.new).pairs {
                 walk(&self.old[pair.old], &self.new[pair.new], &mut |old, new| {
                     votes.hear(old, new, &known);
                 });
             }
-            renaming = known.renaming(moved, votes);
+            let before = std::mem::replace(&mut renaming, known.renaming(moved, votes));
+            // By the same names all looks as it does, and the next round finds them again.
+            if (&before.old.olds, &before.new.olds) == (&renaming.old.olds, &renaming.new.olds) {
+                break;
+            }
+            self.look(&renaming);
         }
-        self.look(&renaming);
         Alignment { renaming, ..pair(&self.old, &self.new) }
     }
 
