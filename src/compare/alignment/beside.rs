@@ -14,7 +14,7 @@ pub(super) fn walk<'v>(
     told: &mut impl FnMut(Said<'v>, Said<'v>),
 ) {
     let (one, other) = (&old.interaction.request, &new.interaction.request);
-    let path = |text: &'v str| Said { text, field: Field::ID };
+    let path = |text: &'v str| Said::new(text, Field::ID);
     told(path(&one.path), path(&other.path));
     headers(&one.headers, &other.headers, told);
     scripts(&old.asked, &new.asked, told);
@@ -31,7 +31,7 @@ fn headers<'v>(old: &'v Headers, new: &'v Headers, told: &mut impl FnMut(Said<'v
         let text = |value: &'v bytes::Bytes| std::str::from_utf8(value).ok();
         if let (Some(old), Some(new)) = (partner.and_then(text), text(value)) {
             let field = Field::of(name);
-            told(Said { text: old, field }, Said { text: new, field });
+            told(Said::new(old, field), Said::new(new, field));
         }
     }
 }
@@ -130,10 +130,14 @@ const RATES: Rates = Rates { longest: 20_000, most_pairs: 10_000, alone: 45 };
 /// Aligns the records of two bodies.
 pub(crate) fn records(old: &[&Record], new: &[&Record]) -> Vec<Step> {
     let hashes = |records: &[&Record]| records.iter().map(|it| it.hash).collect::<Vec<u64>>();
+    let [olds, news] = [old, new].map(|records| {
+        let values = records.iter().map(|record| record.values(""));
+        values.collect::<Vec<_>>()
+    });
     align(&hashes(old), &hashes(new), RATES, |at, with| {
-        let [olds, news] = [old[at], new[with]].map(|record| record.values(""));
+        let (olds, news) = (&olds[at], &news[with]);
         let most = olds.len().max(news.len()).max(1) as u32;
-        let sum: u32 = olds.into_iter().zip(news).map(|(old, new)| alike(old, new)).sum();
+        let sum: u32 = olds.iter().zip(news).map(|(old, new)| alike(*old, *new)).sum();
         WHOLLY - sum / most
     })
 }

@@ -90,7 +90,8 @@ fn numbered(view: &View<'_>) -> Vec<String> {
 
 /// Those in a text: `[redacted:authorization~3]`.
 pub(super) fn placeholders(text: &str) -> impl Iterator<Item = &str> {
-    let found = text.match_indices(OPENING).filter_map(|(at, _)| {
+    let brackets = memchr::memchr_iter(b'[', text.as_bytes());
+    let found = brackets.filter(|at| text[*at..].starts_with(OPENING)).filter_map(|at| {
         let end = at + text[at..].find(']')?;
         Some(&text[at..=end])
     });

@@ -215,8 +215,8 @@ impl Side {
     }
 
     /// The names in a text, and what looks like one or like a time.
-    fn words(&self, text: &str) -> Vec<Word> {
-        apart(names(&self.finder, text).chain(words(text)).collect())
+    fn words(&self, said: Said<'_>) -> Vec<Word> {
+        apart(names(&self.finder, said.text).chain(said.words().iter().cloned()).collect())
     }
 }
 
@@ -331,7 +331,7 @@ fn certain(views: &[View<'_>]) -> HashSet<String> {
         if said.field.is_id && (is_sealed(said.value()) || is_serial(said.value())) {
             found.insert(said.value().to_owned());
         }
-        for Word { range, .. } in words(said.text).iter().filter(|word| word.sort == Sort::Name) {
+        for Word { range, .. } in said.words().iter().filter(|word| word.sort == Sort::Name) {
             let word = &said.text[range.clone()];
             let is_new = !found.contains(word);
             if is_new && (said.field.is_id || is_certain(said.text, range) || is_passing(word)) {
@@ -438,11 +438,11 @@ impl<'v> Votes<'v> {
     /// Two texts stand in the same place.
     pub(super) fn hear(&mut self, old: Said<'v>, new: Said<'v>, known: &Known) {
         // What both hold is called the same without a vote, but for what was counted.
-        let (old, new) = (old.text, new.text);
-        if old == new && !known.is_counting() {
+        if old.text == new.text && !known.is_counting() {
             return;
         }
         let (olds, news) = (known.old.words(old), known.new.words(new));
+        let (old, new) = (old.text, new.text);
         if (olds.is_empty() && news.is_empty())
             || self.hear_words((old, &olds), (new, &news), SURE, known)
             || self.hear_proved(old, new, known)
@@ -500,7 +500,7 @@ impl<'v> Votes<'v> {
             if one.proved.find(from).next().is_none() {
                 continue;
             }
-            let words = one.words(from);
+            let words = one.words(Said::plain(from));
             let Some(others) = filled(&between(from, &words), to) else { continue };
             for (word, other) in words.iter().zip(others) {
                 let word = &from[word.range.clone()];
@@ -532,7 +532,7 @@ impl<'v> Votes<'v> {
     /// Two runs of letters, digits, `-` and `_` stand in the same place. They are names as a whole, but for
     /// their prefixes, if not only a name in them differs.
     fn hear_run(&mut self, old: &'v str, new: &'v str, weight: usize, known: &Known) {
-        let (olds, news) = (known.old.words(old), known.new.words(new));
+        let (olds, news) = (known.old.words(Said::plain(old)), known.new.words(Said::plain(new)));
         if self.hear_words((old, &olds), (new, &news), weight, known) {
             return;
         }

@@ -1,8 +1,7 @@
 //! The values in a body, each with its place in the text, and hashes that can be made anew.
 
+use std::borrow::Cow;
 use std::ops::Range;
-
-use memchr::memmem;
 
 use super::renaming::Names;
 use crate::cassette::reading::hash::{combine, hash_of};
@@ -78,24 +77,16 @@ pub(super) fn read(text: &str, part: Range<usize>, rules: &Rules, nodes: &mut Ve
 
 /// Takes a part of a text as one value.
 pub(super) fn leaf(text: &str, range: Range<usize>, field: Field, nodes: &mut Vec<Node>) {
-    let said = Said { text: &text[range.clone()], field };
-    let words = if is_time(said) || said.is_span() { Vec::new() } else { words(said.text) };
+    let words = words(&text[range.clone()]);
     nodes.push(Node { range, end: nodes.len() + 1, kind: Kind::Text, field, words, hash: 0 });
 }
 
 impl Node {
     /// Takes a value for one that a client says: it is how long something took only where a replay takes it so.
-    pub(super) fn ask(&mut self, text: &str) {
+    pub(super) fn ask(&mut self) {
         let Field { is_timing, is_measured, .. } = &mut self.field;
-        if std::mem::take(is_timing) | std::mem::take(is_measured) {
-            self.words = words(&text[self.range.clone()]);
-        }
+        (*is_timing, *is_measured) = (false, false);
     }
-}
-
-/// Whether a whole value is a time because of the name of its field.
-fn is_time(said: Said<'_>) -> bool {
-    said.field.is_time && (is_moment(said.value()) || is_epoch(said.value()))
 }
 
 /// Makes the hashes of all values of a piece of a text.
@@ -125,9 +116,8 @@ fn hash(nodes: &[Node], at: usize, text: &str, names: &Names) -> u64 {
         }
         Kind::Array => inside.fold(code, |sum, item| combine(&[sum, item])),
         _ => {
-            let said = Said { text: &text[node.range.clone()], field: node.field };
-            let is_volatile = is_time(said) || said.is_span();
-            if is_volatile { 1 } else { hash_of(&*names.masked(said.text, &node.words)) }
+            let said = Said::new(&text[node.range.clone()], node.field);
+            if said.is_volatile() { 1 } else { hash_of(&*names.masked(said.text, &node.words)) }
         }
     }
 }
@@ -169,8 +159,9 @@ impl<'v> Value<'v> {
                 combine(&[code, members.fold(0, u64::wrapping_add)])
             }
             (_, Some(said)) => {
+                let looks = if said.is_volatile() { &[][..] } else { &self.node().words };
                 let masked = Names::default();
-                hash_of(&*super::counted::uncounted(&masked.masked(said.text, &self.node().words)))
+                hash_of(&*super::counted::uncounted(&masked.masked(said.text, looks)))
             }
             _ => combine(&[code, combine(&inside)]),
         }
@@ -178,9 +169,9 @@ impl<'v> Value<'v> {
 
     /// What it says, if it holds no others.
     pub(crate) fn said(self) -> Option<Said<'v>> {
-        let Node { range, field, kind, .. } = self.node();
+        let Node { range, field, kind, words, .. } = self.node();
         let text = &self.text[range.clone()];
-        (!kind.is_container()).then_some(Said { text, field: *field })
+        (!kind.is_container()).then_some(Said { words: Some(words), ..Said::new(text, *field) })
     }
 }
 
@@ -207,6 +198,8 @@ pub(crate) struct Said<'v> {
     pub(crate) text: &'v str,
     /// What its place says of it.
     pub(crate) field: Field,
+    /// What looks like a name or a time in it, if that was looked for.
+    words: Option<&'v [Word]>,
 }
 
 /// What the name of a field says of the values in it.
@@ -272,6 +265,26 @@ impl Field {
 }
 
 impl<'v> Said<'v> {
+    pub(crate) fn new(text: &'v str, field: Field) -> Self {
+        Self { text, field, words: None }
+    }
+
+    /// A text of which nothing is known.
+    pub(crate) fn plain(text: &'v str) -> Self {
+        Self::new(text, Field::PLAIN)
+    }
+
+    /// What looks like a name or a time in it.
+    pub(super) fn words(self) -> Cow<'v, [Word]> {
+        self.words.map_or_else(|| Cow::Owned(words(self.text)), Cow::Borrowed)
+    }
+
+    /// Whether it is another each time, as the name of its field tells.
+    fn is_volatile(self) -> bool {
+        let is_time = || is_moment(self.value()) || is_epoch(self.value());
+        (self.field.is_time && is_time()) || self.is_span()
+    }
+
     /// Without the quotes of JSON.
     pub(crate) fn value(self) -> &'v str {
         self.text.trim_matches('"')
@@ -307,15 +320,16 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
 /// Whether `2026-11-25T22-56-41-01a214ec-f000-7043-afbd-a7899fa52cbf` is one name or ends with one depends on
 /// which letters chance has put into it.
 fn behind_time(text: &str, name: Range<usize>, times: &[Word]) -> Range<usize> {
-    let time = times.iter().map(|time| &time.range).find(|time| time.start == name.start);
-    let rest = time.map_or(name.start, |time| time.end + 1)..name.end;
+    let mut times = times.iter().map(|time| &time.range);
+    let Some(time) = times.find(|time| time.start == name.start) else { return name };
+    let rest = time.end + 1..name.end;
     let is_name = |rest: &str| identifiers(rest).next() == Some(0..rest.len());
     if text.get(rest.clone()).is_some_and(is_name) { rest } else { name }
 }
 
 /// The names of temporary files, as Python makes them: `tmpw1_x8y2z`, in a folder.
 fn temporary(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
-    memmem::find_iter(text.as_bytes(), "/tmp").filter_map(move |slash| {
+    memchr::memchr_iter(b'/', text.as_bytes()).filter_map(move |slash| {
         let range = slash + 1..slash + 1 + TEMPORARY;
         let next = text.as_bytes().get(range.end);
         let goes_on = next.is_some_and(|it| it.is_ascii_alphanumeric() || b"-_".contains(it));
@@ -325,11 +339,11 @@ fn temporary(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
 
 /// Where the objects of a process lie: `<function f at 0x7f8e1e8c3880>`. Other such numbers may be amounts.
 fn addresses(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
-    const AT: &str = "at 0x";
-    memmem::find_iter(text.as_bytes(), AT).filter_map(|at| {
-        let start = at + "at ".len();
-        let rest = text.as_bytes()[at + AT.len()..].iter();
-        let end = at + AT.len() + rest.take_while(|it| it.is_ascii_alphanumeric()).count();
+    let bytes = text.as_bytes();
+    memchr::memchr_iter(b'x', bytes).filter_map(|mark| {
+        let start = mark.checked_sub(1).filter(|_| bytes[..mark].ends_with(b"at 0"))?;
+        let digits = bytes[mark + 1..].iter().take_while(|it| it.is_ascii_alphanumeric());
+        let end = mark + 1 + digits.count();
         is_address(&text[start..end]).then_some(start..end)
     })
 }
@@ -366,7 +380,7 @@ pub(crate) fn times(text: &str) -> impl Iterator<Item = Word> + '_ {
 fn filed(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     const TIME: &str = "0000-00-00T00-00-00";
     let bytes = text.as_bytes();
-    text.match_indices('T').filter_map(move |(mark, _)| {
+    memchr::memchr_iter(b'T', bytes).filter_map(move |mark| {
         let start = mark.checked_sub("0000-00-00".len())?;
         let range = start..start + TIME.len();
         let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);

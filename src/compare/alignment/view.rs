@@ -45,9 +45,7 @@ impl Script {
 
     /// Takes it for what a client says.
     fn ask(&mut self) {
-        let text = std::str::from_utf8(&self.text).unwrap_or_default();
-        let nodes = self.records.iter_mut().flat_map(|record| &mut record.nodes);
-        nodes.filter(|_| !text.is_empty()).for_each(|node| node.ask(text));
+        self.records.iter_mut().flat_map(|record| &mut record.nodes).for_each(Node::ask);
     }
 
     /// What a message says.
@@ -127,7 +125,7 @@ impl<'a> View<'a> {
     /// All texts of the request.
     pub(super) fn asked_texts(&self) -> Vec<Said<'_>> {
         let request = &self.interaction.request;
-        let path = Said { text: &request.path, field: Field::ID };
+        let path = Said::new(&request.path, Field::ID);
         let said = std::iter::once(path).chain(fields(&request.headers));
         said.chain(self.asked.texts()).collect()
     }
@@ -202,10 +200,8 @@ const MOST: usize = 4096;
 fn fields(headers: &Headers) -> impl Iterator<Item = Said<'_>> {
     let meant = headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("date"));
     meant.filter_map(|(name, value)| {
-        Some(Said {
-            text: std::str::from_utf8(value).ok()?,
-            field: Field::of(&name.to_ascii_lowercase()),
-        })
+        let text = std::str::from_utf8(value).ok()?;
+        Some(Said::new(text, Field::of(&name.to_ascii_lowercase())))
     })
 }
 

@@ -222,12 +222,12 @@ fn fields(old: Option<&Headers>, new: &Headers, settle: Settle<'_>) -> Headers {
     let fields = alignment::fields(old.unwrap_or(&none), new);
     let settled = fields.map(|(name, value, old)| {
         let field = Field::of(&name.to_ascii_lowercase());
-        let text = |value| std::str::from_utf8(value).ok().map(|text| Text { text, field });
+        let text = |value| std::str::from_utf8(value).ok().map(|text| Text::new(text, field));
         let settled = match (old, old.and_then(|old| text(old)), text(value)) {
             (Some(old), ..) if is_of_transfer(&name.to_ascii_lowercase()) => old.clone(),
             (_, Some(old), Some(new)) => {
                 let quoted = quoted_as(old.text, new.text);
-                let new = Text { text: quoted.as_deref().unwrap_or(new.text), ..new };
+                let new = Text::new(quoted.as_deref().unwrap_or(new.text), new.field);
                 settle.text(old, new).into_owned().into()
             }
             (.., Some(new)) => settle.named(new.text).into_owned().into(),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::cassette::reading::Kind;
-use crate::compare::alignment::{Field, Record, Renaming, Said, Sort, Value, between, partners};
+use crate::compare::alignment::{Record, Renaming, Said, Sort, Value, between, partners};
 use crate::identity::{is_epoch, is_moment};
 use crate::text::percent;
 
@@ -33,7 +33,7 @@ impl Settle<'_> {
         }
         let piece = |(old, new): (&str, &str)| {
             let [before, now] = [old, new].map(percent::form_decoded);
-            let [was, is] = [&before, &now].map(|text| Said { text, field: Field::PLAIN });
+            let [was, is] = [&before, &now].map(|text| Said::plain(text));
             // A character may be encoded in one and not in the other.
             let is_spelled_alike = old.matches('%').count() == new.matches('%').count();
             if is_spelled_alike && *self.text(was, is) == *before {
@@ -192,10 +192,11 @@ fn as_before(partners: &[Option<usize>]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::alignment::Field;
 
     fn check(old: &str, new: &str, field: &str, expected: bool) {
         let settle = Settle { renaming: &Renaming::default() };
-        let [before, now] = [old, new].map(|text| Said { text, field: Field::of(field) });
+        let [before, now] = [old, new].map(|text| Said::new(text, Field::of(field)));
         let kept = settle.text(before, now) == old;
         assert_eq!(kept, expected, "{old} {new}");
     }
