@@ -87,7 +87,9 @@ pub fn check(protocols: &Protocols, recorded: Known<'_>) -> Checked {
         (Promises::of(protocols, accepted, &[]), Promises::of(protocols, recorded, &[]));
     is.forget_orphans(|_| true);
     let findings = std::mem::take(&mut is.findings);
-    let endpoints = findings.iter().map(|finding| finding.endpoint().clone()).collect();
+    // What is cut is kept as far as it came.
+    let cut = was.all.keys().filter(|endpoint| !is.traffic.cut(endpoint).is_empty());
+    let endpoints = findings.iter().map(Finding::endpoint).chain(cut).cloned().collect();
     let is_new = |finding: &&Finding| matches!(finding, Finding::New(_));
     let new = findings.iter().filter(is_new).map(|finding| finding.endpoint().clone()).collect();
     let report = report([accepted, recorded], was, is, endpoints, |_, _| Vec::new());
