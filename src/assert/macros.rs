@@ -9,7 +9,8 @@
 ///
 /// The trace is anything that can be iterated over and gives messages: [`Messages`] that were cut from
 /// an answer, JSON values (`serde_json::Value`), anything else that is `serde::Serialize`, such as the events
-/// of your SDK, or tags as text. Keep-alives are set aside. What `[[protocol]]` says in the `retape.toml` of the package, or the nearest above it, counts.
+/// of your SDK, or tags as text. Keep-alives are set aside. What `[[protocol]]` says in the `retape.toml` of the
+/// package, or the nearest above it, counts.
 ///
 /// | form | what it asserts |
 /// |---|---|

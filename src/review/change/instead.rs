@@ -6,7 +6,7 @@
 //! many independent recordings it comes from. If those of another answer are so many more now that they make
 //! up for all that are lost, the same scenarios were recorded again, and are answered otherwise.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::compare::Promises;
 use super::draft::{Draft, Position, Shown};
@@ -14,7 +14,7 @@ use super::report::{Part, Verdict};
 use super::requests::{self, Unanswered};
 use super::rule::Rule;
 use super::weight::{CHANCE, Weight};
-use crate::contract::order::exact;
+use crate::contract::order::{Witness, exact};
 use crate::contract::{Answer, Endpoint, without_names};
 use crate::text::json::Text;
 
@@ -47,32 +47,55 @@ pub(super) fn refused(gone: &Endpoint, was: &Promises, is: &Promises) -> Option<
     Some(weighed(requests::refused(gone.status, now.status), gone, shown, weight, was))
 }
 
-/// Whether a request that is refused may be so by chance: the same one was answered and refused before, by what the
+/// Leaves out the requests that are refused by chance: the same one was answered and refused before, by what the
 /// server had in mind, and is not refused more often now.
-pub(super) fn is_chance(it: &Unanswered, was: &Promises, is: &Promises) -> bool {
-    let Some(refused) = it.refused else { return false };
-    let answered = was.traffic.endpoints().find_map(|endpoint| {
-        let mut answers = was.traffic.answers(endpoint).iter();
-        let answer = answers.find(|answer| answer.place == it.place)?;
-        Some((endpoint, &answer.asked))
-    });
-    let Some((endpoint, asked)) = answered else { return false };
-    let count = |side: &Promises, status: u16| -> u64 {
-        let alike = |other: &&Endpoint| {
-            other.status == status
-                && other.method == endpoint.method
-                && without_names(&other.path) == without_names(&endpoint.path)
+pub(super) fn without_chance(
+    all: Vec<Unanswered>,
+    was: &Promises,
+    is: &Promises,
+) -> Vec<Unanswered> {
+    if all.iter().all(|it| it.refused.is_none()) {
+        return all;
+    }
+    let counts = [was, is].map(counted);
+    let places: HashMap<&str, (&Endpoint, &Answer)> = was
+        .traffic
+        .endpoints()
+        .flat_map(|it| {
+            was.traffic.answers(it).iter().map(move |answer| (&*answer.place, (it, answer)))
+        })
+        .collect();
+    let is_chance = |it: &Unanswered| {
+        let Some((refused, (endpoint, answer))) = it.refused.zip(places.get(&*it.place)) else {
+            return false;
         };
-        let answers = side.traffic.endpoints().filter(alike);
-        let answers = answers.flat_map(|other| side.traffic.answers(other));
-        let same = answers.filter(|answer| answer.asked == *asked);
-        same.map(|answer| (answer.cassette(), answer.witness)).collect::<BTreeSet<_>>().len() as u64
+        let [old, new] = counts.each_ref().map(|counts| {
+            let count = |status| counts.get(&question(endpoint, answer, status)).copied();
+            let refused = count(refused).unwrap_or_default();
+            (refused, refused + count(endpoint.status).unwrap_or_default())
+        });
+        old.0 > 0 && (new.0 * old.1 <= old.0 * new.1 || exact([new, old]) >= CHANCE)
     };
-    let [old, new] = [was, is].map(|side| {
-        let refused = count(side, refused);
-        (refused, refused + count(side, endpoint.status))
-    });
-    old.0 > 0 && (new.0 * old.1 <= old.0 * new.1 || exact([new, old]) >= CHANCE)
+    all.into_iter().filter(|it| !is_chance(it)).collect()
+}
+
+/// What is asked where, in JSON if it is JSON, and with which status that is answered.
+type Question<'a> = (&'a str, String, Option<&'a str>, u16);
+
+fn question<'a>(endpoint: &'a Endpoint, answer: &'a Answer, status: u16) -> Question<'a> {
+    (&endpoint.method, without_names(&endpoint.path), answer.asked.as_deref(), status)
+}
+
+/// How many recordings there are of each.
+fn counted(side: &Promises) -> HashMap<Question<'_>, u64> {
+    let mut recordings: HashMap<Question<'_>, BTreeSet<Witness>> = HashMap::new();
+    for endpoint in side.traffic.endpoints() {
+        for answer in side.traffic.answers(endpoint) {
+            let question = question(endpoint, answer, endpoint.status);
+            recordings.entry(question).or_default().insert(answer.witness);
+        }
+    }
+    recordings.into_iter().map(|(question, all)| (question, all.len() as u64)).collect()
 }
 
 fn is_beside(one: &Endpoint, other: &Endpoint) -> bool {
