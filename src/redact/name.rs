@@ -53,7 +53,7 @@ const QUALIFIERS: &str = "\
 /// The same, but only if the value looks like a credential.
 const COMPOSED_PERHAPS: &str = "\
     pat otp pin sid refresh access dsn jwt auth authentication auxiliary bearer \
-    authvalue tokenvalue accesskeyid";
+    authvalue tokenvalue accesskeyid csrf xsrf";
 
 /// Words before `key` that make it one of a table, a list or a protocol.
 const PLAIN_KEYS: &str = "\
@@ -79,7 +79,7 @@ const JOINED: &str = "\
 
 /// The last letters of all of these, and of what only says how a value is kept, without the `s` of
 /// several.
-const ENDS: &[u8] = b"al as de ed en er et ey ie le nc ng nv on rd se th ue ar wd wt xt";
+const ENDS: &[u8] = b"al as de ed en er et ey ie le nc ng nv on rd rf se th ue ar wd wt xt";
 
 /// The longest name, with what stands between it and its colon, that is looked at.
 const REACH: usize = 160;

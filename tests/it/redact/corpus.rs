@@ -79,7 +79,7 @@ const LOOKS: &str = "\
     1/1{d15}:{h32} {52}JQQJ99{26} {76}AZDO{4} {44}AzFu{8} pk_{d8}_{u32} 4b1d{38} CLOJARS_{60} dbtc_{40} ddp_{36} \
     essu_{60} GR1348941{20} hcaik_{40} dG9rO{60} jina_{60} {6}_{29}_mmk mdb_sa_sk_{40} nsec1{h58} oy2{h43} \
     rzp_live_{14} tk-us-{48} sm_aat_{16} secret-{43} tskey-auth-{40} {d9}:AA{33} xprv{107} ck_{h40} m0-{40} \
-    glffct-{20} fo1_{43} bedrock-api-key-{60}";
+    glffct-{20} fo1_{43} bedrock-api-key-{60} ek_{h32}";
 
 /// The same of what no rule was written for: most have no sign of their own, and only a name can tell them.
 const HELD_OUT_LOOKS: &str = "\
@@ -96,7 +96,7 @@ const NAMES: &str = "\
     api_secret_key sas_token otpSecret hmac_key license_key auth0_client_secret privKey secretAccessKey \
     oauth_token_secret adminPass db_pw userCredential apiSecret API_KEY_PROD secretKeyOld passwort kennwort contrasena senha SMTP_PASS webhook_secret sessionToken \
     session_key signing_key encryptionKey masterKey account_key accessKey csrf_token bot_token jwt \
-    github_token HF_TOKEN token pinecone_key RAPIDAPI_KEY consumer_key deploy_key service_key";
+    github_token HF_TOKEN token pinecone_key RAPIDAPI_KEY consumer_key deploy_key service_key csrf";
 
 const HELD_OUT_NAMES: &str = "\
     stripe_webhook_signing_secret storage_account_key pin_code sessionCookie webhook_signing_key tokenForUploads \
@@ -254,6 +254,11 @@ fn places(chance: &mut Chance) -> Vec<Planted> {
         ("pair", "[[\"Authorization\",\"Bearer ", "\"],[\"Accept\",\"*/*\"]]"),
         ("flat", "[\"Host\",\"x\",\"Authorization\",\"Bearer ", "\",\"Accept\",\"*/*\"]"),
         ("har", "{\"headers\":[{\"name\":\"X-Api-Key\",\"value\":\"", "\"}]}"),
+        (
+            "service bus",
+            "Endpoint=sb://x.example/;SharedAccessKey=Ab3dEf6hIj9lMn2pQr5tUv8x",
+            "=;Name=y",
+        ),
         ("arguments", "{\"args\":[\"--password\",\"", "\"]}"),
         ("holder", "{\"env\":{\"MY_THING\":\"", "\"}}"),
         ("headers", "{\"custom_headers\":{\"X-Thing\":\"", "\"}}"),
