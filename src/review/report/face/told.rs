@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::contract::Endpoint;
 use crate::review::change::{
-    CassettePair, Change, Exchange, Group, InteractionPair, Place, Report, Rule, State, Verdict,
-    Witnesses,
+    CassettePair, Change, Exchange, Group, InteractionPair, Part, Place, Report, Rule, State,
+    Verdict, Witnesses,
 };
 use crate::review::report::line::{count, width};
 
@@ -261,6 +261,13 @@ const PLACES: usize = 6;
 
 /// In which other places a change is the same: `a.id, b.id; GET /x: id; and 3 more places`.
 fn also(group: &Group<'_>) -> Option<String> {
+    if group.change.place.path.is_empty() {
+        // It has no place but the endpoint.
+        let others = group.also.len();
+        let what =
+            if group.change.place.part == Part::Order { "other order" } else { "other place" };
+        return (others > 0).then(|| format!("in {}", count(others, what)));
+    }
     let mut named: Vec<(&Endpoint, Vec<&str>)> = vec![(&group.change.place.endpoint, Vec::new())];
     for other in group.also.iter().take(PLACES) {
         let Place { endpoint, path, .. } = &other.place;
