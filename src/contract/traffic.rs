@@ -503,7 +503,7 @@ impl Answer {
     }
 
     /// What the client says, as JSON: in the body, or else in the query.
-    pub(super) fn said_by_client(&self) -> Option<&str> {
+    pub(crate) fn said_by_client(&self) -> Option<&str> {
         self.asked.as_deref().or(self.fields.as_deref())
     }
 

@@ -137,7 +137,8 @@ fn report(
     let (drafts, cassettes) = parallel::both(drafts, || pairs(&was.traffic, &is.traffic));
     let mut changes = Vec::new();
     let mut contracts = Vec::new();
-    let unanswered = instead::without_chance(requests::unanswered(&cassettes), &was, &is);
+    let mut unanswered = requests::unanswered(&cassettes);
+    instead::weigh_refusals(&mut unanswered, &was, &is);
     let mut unanswered = was.at_endpoints(unanswered);
     for (endpoint, drafts) in endpoints.into_iter().zip(drafts) {
         let before = *moved.get(endpoint).unwrap_or(&endpoint);

@@ -46,7 +46,7 @@ impl Cut {
 
     /// Whether more are cut than on the other side.
     fn is_more_than(self, other: Self) -> bool {
-        self.cut * other.all > other.cut * self.all
+        self.cut * other.all.max(1) > other.cut * self.all
     }
 
     /// How likely chance alone makes the difference.
@@ -68,7 +68,7 @@ pub(super) fn change(
     let origin = &promise.contract.origin;
     let old = if are_recorded { Cut::recorded(before, was) } else { Cut::promised(origin) };
     let new = Cut::recorded(endpoint, is);
-    if old.all == 0 || !new.is_more_than(old) {
+    if !new.is_more_than(old) {
         return None;
     }
     let mut shown = Shown::new(&first.place, Position::Whole);
@@ -78,7 +78,9 @@ pub(super) fn change(
         && old.cut == 0
         && shown.cassettes().iter().any(|cassette| origin.is_of(cassette));
     let chance = new.chance(old);
-    let is_proof = chance < CHANCE || new.is_each() && new.cut > 1 && chance <= CHANCE_OF_ALL;
+    // A contract that a person has written says of all answers what it says.
+    let is_rare = chance <= CHANCE_OF_ALL || old.all == 0;
+    let is_proof = chance < CHANCE || new.is_each() && new.cut > 1 && is_rare;
     let draft = cut_by(first.end.as_str()).witnessed(Some(shown));
     if is_proof || is_same {
         return Some(draft);

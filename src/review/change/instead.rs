@@ -24,15 +24,22 @@ pub(super) fn answered(gone: &Endpoint, was: &Promises, is: &Promises) -> Option
     let others = || is.all.keys().filter(|it| may_be(it));
     let asked = others().find_map(|it| asked_again(gone, it, was, is));
     let asked = asked.or_else(|| others().find_map(|it| asked_alike(gone, it, was, is)));
-    let (now, shown, weight) = asked.or_else(|| more_often(gone, &may_be, was, is))?;
-    let (rule, before, now) = if now.status == gone.status {
-        (Rule::MediaGone, format!("`{}`", gone.media), format!("`{}`", now.media))
+    let (other, shown, weight) = asked.or_else(|| more_often(gone, &may_be, was, is))?;
+    let (rule, before, now) = if other.status == gone.status {
+        (Rule::MediaGone, format!("`{}`", gone.media), format!("`{}`", other.media))
     } else {
-        (Rule::StatusGone, gone.status.to_string(), now.status.to_string())
+        (Rule::StatusGone, gone.status.to_string(), other.status.to_string())
     };
     let what = format!("a request that was answered with {before} is answered with {now}");
     let draft = Draft::new(rule, Verdict::Breaking, Part::Endpoint, what);
-    Some(weighed(draft, gone, shown, weight, was))
+    let by_chance = weight.as_ref().and_then(|_| seldom_refused(gone, other, was, is));
+    let draft = weighed(draft, gone, shown, weight, was);
+    Some(match by_chance {
+        Some(why) if draft.verdict == Verdict::Breaking => {
+            Draft { verdict: Verdict::Unproven, ..draft }.because(why)
+        }
+        _ => draft,
+    })
 }
 
 /// A refusal in the place of an answer that is gone, where no other answer is left. Where the recordings of before
@@ -47,15 +54,11 @@ pub(super) fn refused(gone: &Endpoint, was: &Promises, is: &Promises) -> Option<
     Some(weighed(requests::refused(gone.status, now.status), gone, shown, weight, was))
 }
 
-/// Leaves out the requests that are refused by chance: the same one was answered and refused before, by what the
-/// server had in mind, and is not refused more often now.
-pub(super) fn without_chance(
-    all: Vec<Unanswered>,
-    was: &Promises,
-    is: &Promises,
-) -> Vec<Unanswered> {
+/// Calls unproven what may be refused by what the server has in mind: the same request was answered and refused
+/// before, and refusals are not more than chance makes them.
+pub(super) fn weigh_refusals(all: &mut [Unanswered], was: &Promises, is: &Promises) {
     if all.iter().all(|it| it.refused.is_none()) {
-        return all;
+        return;
     }
     let counts = [was, is].map(counted);
     let places: HashMap<&str, (&Endpoint, &Answer)> = was
@@ -65,25 +68,33 @@ pub(super) fn without_chance(
             was.traffic.answers(it).iter().map(move |answer| (&*answer.place, (it, answer)))
         })
         .collect();
-    let is_chance = |it: &Unanswered| {
+    for it in &mut *all {
         let Some((refused, (endpoint, answer))) = it.refused.zip(places.get(&*it.place)) else {
-            return false;
+            continue;
         };
         let [old, new] = counts.each_ref().map(|counts| {
             let count = |status| counts.get(&question(endpoint, answer, status)).copied();
             let refused = count(refused).unwrap_or_default();
             (refused, refused + count(endpoint.status).unwrap_or_default())
         });
-        old.0 > 0 && (new.0 * old.1 <= old.0 * new.1 || exact([new, old]) >= CHANCE)
-    };
-    all.into_iter().filter(|it| !is_chance(it)).collect()
+        let is_no_more = new.0 * old.1 <= old.0 * new.1;
+        if old.0 > 0 && (is_no_more || exact([new, old]) >= CHANCE) {
+            let ((now, all), (then, before)) = (new, old);
+            it.draft.verdict = Verdict::Unproven;
+            it.draft.why = format!(
+                "{now} of {all} such requests are refused, and {then} of {before} were before: that may be chance"
+            );
+        }
+    }
+    // What is told of several is told as the worst of them.
+    all.sort_by_key(|it| it.draft.verdict != Verdict::Breaking);
 }
 
-/// What is asked where, in JSON if it is JSON, and with which status that is answered.
+/// What is asked where, as JSON, and with which status that is answered.
 type Question<'a> = (&'a str, String, Option<&'a str>, u16);
 
 fn question<'a>(endpoint: &'a Endpoint, answer: &'a Answer, status: u16) -> Question<'a> {
-    (&endpoint.method, without_names(&endpoint.path), answer.asked.as_deref(), status)
+    (&endpoint.method, without_names(&endpoint.path), answer.said_by_client(), status)
 }
 
 /// How many recordings there are of each.
@@ -126,11 +137,14 @@ fn asked_alike<'a>(
     was: &Promises,
     is: &Promises,
 ) -> Option<Instead<'a>> {
-    let before = was.asked(gone);
+    let (before, known) = (was.asked(gone), was.asked(it));
+    if known.is_empty() {
+        return None;
+    }
     let mut telling = before.iter().map(|asked| said(asked));
     let first = telling.next()?;
     let mut telling = telling.fold(first, |all, said| &all & &said);
-    for asked in was.asked(it) {
+    for asked in known {
         telling = &telling - &said(asked);
     }
     let answers = is.traffic.answers(it).iter();
@@ -174,10 +188,28 @@ fn more_often<'a>(
     (lost > 0 && more >= lost && !is_other).then_some(())?;
     let weight =
         Weight { broken: more, all: more, before: Some(lost), promised: lost, ..Weight::default() };
-    // What is refused by what the server has in mind may not come once.
-    let (kept, all) = (promised(now) as u64, recordings(is.traffic.answers(now)) as u64);
-    let is_by_chance = || exact([(0, all), (lost as u64, lost as u64 + kept)]) >= CHANCE;
-    (gone.status < 400 || kept == 0 || !is_by_chance()).then_some((now, shown, Some(weight)))
+    Some((now, shown, Some(weight)))
+}
+
+/// Why a refusal may not come once by chance: what the server has in mind decides about it. Of the only cassette in
+/// which there was anything it is known.
+fn seldom_refused(
+    gone: &Endpoint,
+    now: &Endpoint,
+    was: &Promises,
+    is: &Promises,
+) -> Option<String> {
+    let promised = |it: &Endpoint| was.all.get(it).map(|it| &it.contract.origin);
+    let lost = promised(gone).filter(|it| gone.status >= 400 && it.cassette.is_none())?.recordings;
+    let kept = promised(now)?.recordings;
+    let all = recordings(is.traffic.answers(now));
+    let is_chance = exact([(0, all as u64), (lost as u64, (lost + kept) as u64)]) >= CHANCE;
+    (kept > 0 && is_chance).then(|| {
+        format!(
+            "{lost} of about {} recordings were refused before: that may be chance",
+            lost + kept
+        )
+    })
 }
 
 /// Whether the only cassette shows it in which there was anything else.

@@ -82,10 +82,41 @@ fn what_the_server_has_in_mind_may_refuse_what_was_answered() {
     let named = old.iter().zip(new).map(|((name, _), (_, cassette))| (name.clone(), cassette));
     let new: Side = named.collect();
     let [diff, check] = both(&old, &new);
-    assert!(diff.is_empty() && check.is_empty(), "{diff:?} {check:?}");
+    let what = "request-refused: a request that was answered with 200 is refused with 409";
+    assert_eq!(diff, [format!("unproven {what}")]);
+    assert!(check.is_empty(), "{check:?}");
 
     let [diff, _] = both(&old, &cancelled("order", 12, 12));
     assert!(diff.iter().any(|told| told.starts_with("breaking request-refused")), "{diff:?}");
+}
+
+#[test]
+fn what_another_question_was_refused_for_excuses_nothing() {
+    let asked = |limits: &[(&str, u16)]| {
+        let one = |(limit, status): &(&str, u16)| {
+            exchange(&format!("/orders?limit={limit}"), "", *status, &[r#"{"x":1}"#])
+        };
+        apart("list", limits.iter().map(one))
+    };
+    let good = [("5", 200); 6];
+    let old = asked(&[&good[..], &[("none", 400)]].concat());
+    let new = asked(&[&[("5", 400)], &good[1..], &[("none", 400)]].concat());
+
+    let [diff, _] = both(&old, &new);
+
+    let what = "request-refused: a request that was answered with 200 is refused with 400";
+    assert_eq!(diff, [format!("breaking {what}")]);
+}
+
+#[test]
+fn a_refusal_that_does_not_come_once_is_unproven_by_numbers() {
+    let what = "status-gone: a request that was answered with 409 is answered with 200";
+
+    let [_, seldom] = both(&cancelled("old", 12, 2), &cancelled("new", 16, 0));
+    let [_, always] = both(&cancelled("old", 24, 12), &cancelled("new", 24, 0));
+
+    assert_eq!(seldom, [format!("unproven {what}")]);
+    assert_eq!(always, [format!("breaking {what}")]);
 }
 
 /// Requests that say whether they want a stream.
