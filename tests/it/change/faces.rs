@@ -38,6 +38,18 @@ fn huge() -> Report {
 }
 
 #[test]
+fn what_has_no_place_but_the_endpoint_is_counted() {
+    let mut report = compared(&stream("start end"), &stream("end start"));
+    let one = report.changes[0].clone();
+    report.changes.extend([one.clone(), one]);
+
+    let text = shown(&report, Face::Text);
+
+    assert!(text.contains("also: in 2 other orders\n"), "{text}");
+    assert!(!text.contains("also: ,"), "{text}");
+}
+
+#[test]
 fn the_first_line_says_what_breaks_and_where() {
     let report = compared(
         &stream("thought* answer stop_reason usage_statistics"),
