@@ -235,7 +235,7 @@ fn a_snapshot_of_an_order_is_held_by_meaning() {
     assert_order!(&stream(2), @"start text_delta+ tool_call tool_call end");
     assert_order!(&stream(3), @"start text_delta+ tool_call tool_call end");
     assert_order!(&stream(3), @"start (text_delta | tool_call)* end");
-    let (written, _) = order_snapshot(env!("CARGO_MANIFEST_DIR"), &stream(3));
+    let (written, _) = order_snapshot(env!("CARGO_MANIFEST_DIR"), stream(3));
     assert_eq!(written, "start text_delta+ tool_call tool_call end");
     let refused =
         panicked(|| assert_order!(&stream(0), @"start text_delta+ tool_call tool_call end"));
