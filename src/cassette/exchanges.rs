@@ -141,8 +141,7 @@ impl Exchanges {
             let Spot { interaction, part } = self.spots[id.interaction];
             id.interaction = interaction;
             if let Part::Frame(frame) = part {
-                let at = if id.at == "body" { "" } else { id.at.as_str() };
-                id.at = format!("{FRAME}{}{at}", frame + 1);
+                id.at = place_in_frame(frame, &id.at);
             }
         }
         ids
@@ -161,7 +160,7 @@ impl Exchanges {
     #[cfg(feature = "record")]
     pub(crate) fn moved_place(place: &str, now: impl Fn(usize) -> Option<usize>) -> String {
         let moved = in_frame(place).and_then(|(frame, at)| Some((now(frame?)?, at)));
-        moved.map_or_else(|| place.to_owned(), |(frame, at)| format!("{FRAME}{}{at}", frame + 1))
+        moved.map_or_else(|| place.to_owned(), |(frame, at)| place_in_frame(frame, at))
     }
 
     fn unfold(&self, id: &mut Id) {
@@ -172,7 +171,7 @@ impl Exchanges {
         // A person may have written anything into the table.
         id.interaction = exchange.or(opened).unwrap_or_default();
         if let (Some(_), Some((_, at))) = (exchange, place) {
-            id.at = if at.is_empty() { "body".to_owned() } else { at };
+            id.at = place_in_body(&at);
         }
     }
 }
@@ -241,8 +240,27 @@ impl Response {
     }
 }
 
+/// The place in a body whose text is that of a frame.
+pub(crate) fn place_in_body(in_frame: &str) -> String {
+    if in_frame.is_empty() { BODY } else { in_frame }.to_owned()
+}
+
+/// The place in the frame of that number, from 0, whose text is that of a body.
+pub(crate) fn place_in_frame(frame: usize, in_body: &str) -> String {
+    let at = if in_body == BODY { "" } else { in_body };
+    format!("{FRAME}{}{at}", frame + 1)
+}
+
+/// Whether a place in a request is in its body.
+pub(crate) fn is_in_body(place: &str) -> bool {
+    place == BODY || place.starts_with('/')
+}
+
+/// The place of a body that is no JSON.
+const BODY: &str = "body";
+
 /// The number of a frame, from 0, and the place in it, if a place is in one.
-fn in_frame(place: &str) -> Option<(Option<usize>, &str)> {
+pub(crate) fn in_frame(place: &str) -> Option<(Option<usize>, &str)> {
     let rest = place.strip_prefix(FRAME)?;
     let (number, at) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     Some((number.parse::<usize>().ok().and_then(|number| number.checked_sub(1)), at))

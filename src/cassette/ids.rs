@@ -16,6 +16,21 @@ pub struct Ids {
     pub server: Vec<Id>,
 }
 
+impl Ids {
+    /// A table of the same names where they stand in another cassette, by interaction and place. What has no place
+    /// there is left out.
+    pub(crate) fn moved(mut self, to: impl Fn(&Id) -> Option<(usize, String)>) -> Self {
+        for ids in [&mut self.client, &mut self.server] {
+            ids.retain_mut(|id| {
+                let place = to(id);
+                place.map(|(interaction, at)| (id.interaction, id.at) = (interaction, at)).is_some()
+            });
+            ids.sort_by_key(|id| id.interaction);
+        }
+        self
+    }
+}
+
 /// A value that somebody made up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Id {

@@ -314,6 +314,13 @@ pub(super) fn proven(proven: &Proven, exit: Exit) {
             ""
         };
         line(&format!("{GREEN}it replays{PLAIN} without the server ({runs}){alike}{paced}"));
+        if !proven.afresh.is_empty() {
+            let names = proven.afresh.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
+            line(&format!(
+                "in the words of the recording before it did not: {} has new identifiers and times, as with --fresh",
+                names.join(", ")
+            ));
+        }
         if proven.only_today {
             line("in another time zone, where it is another day, the command ends in another way");
             hint("does it ask for dates, or expect some? `--env TZ=…` sets the zone of these runs");

@@ -75,6 +75,10 @@ impl Asked {
                 "requests are `POST /v1/agents`, `/v1/agents/*`, `#4` (an interaction), or `*`",
             ));
         }
+        if let Some((before, _)) = path.split_once('?').filter(|(_, behind)| behind.contains('=')) {
+            let whole = format!("what stands in a query does not count there: `{before}`");
+            return Err(refused(rule, "names a query").with_hint(whole));
+        }
         let path = Glob::of_path(path.trim_matches('/'))?;
         Ok(Self::Line { method, path: Some(path) })
     }
@@ -184,7 +188,8 @@ mod tests {
 
     #[test]
     fn what_names_no_request_is_refused_with_a_hint() {
-        for text in ["", "ws", "SEND ws", "SEND /ws ping", "SEND /ws type=ping", "#0"] {
+        for text in ["", "ws", "SEND ws", "SEND /ws ping", "SEND /ws type=ping", "#0", "GET /a?b=1"]
+        {
             let error = text.parse::<Optional>().expect_err(text);
             assert!(error.hint().is_some(), "{error:?}");
         }

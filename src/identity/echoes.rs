@@ -5,11 +5,13 @@ use std::ops::Range;
 use super::bindings::Scoped;
 use super::field::fields;
 use super::made_up::is_apart;
+use super::moment::decoded;
 use super::nested;
 use super::plain::Plain;
 use super::{Bindings, Hole, MadeUp, Scope, Words, dates, moments};
 use crate::cassette::Body;
 use crate::cassette::splice::{self, Edit};
+use crate::text::percent;
 
 /// A place in a text where a client-minted value comes back.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +21,8 @@ pub struct Echo {
     identifier: String,
     /// In how many strings it stands that are JSON themselves.
     depth: usize,
+    /// Whether it is percent-encoded there.
+    is_encoded: bool,
 }
 
 /// What stands for client-minted values now, where that differs from the recording.
@@ -36,8 +40,9 @@ impl Echo {
         let mut echoes = Vec::new();
         let mut push = |scope: Scope, range: Range<usize>, value: &str, depth: usize| {
             if made_up.contains(scope, value) {
-                let range = plain.original(range);
-                echoes.push(Self { range, scope, identifier: value.to_owned(), depth });
+                let is_encoded = scope == Scope::Moment && plain.text[range.clone()] != *value;
+                let (range, identifier) = (plain.original(range), value.to_owned());
+                echoes.push(Self { range, scope, identifier, depth, is_encoded });
             }
         };
         for range in made_up.words(&plain.text) {
@@ -48,7 +53,9 @@ impl Echo {
         }
         if made_up.is_placed() {
             for range in moments(&plain.text).chain(dates(&plain.text)) {
-                push(Scope::Moment, range.clone(), &plain.text[range], 0);
+                let said = &plain.text[range.clone()];
+                push(Scope::Moment, range.clone(), said, 0);
+                push(Scope::Moment, range, &decoded(said), 0);
             }
             for field in fields(&plain.text, made_up.said()) {
                 push(field.scope, field.range, &field.value, field.depth);
@@ -66,7 +73,8 @@ impl Echo {
         if let Some(value) = whole.filter(|value| made_up.contains(Scope::Word, value)) {
             let range = 0..value.len();
             let identifier = value.to_owned();
-            echoes.push(Self { range, scope: Scope::Word, identifier, depth: 0 });
+            let scope = Scope::Word;
+            echoes.push(Self { range, scope, identifier, depth: 0, is_encoded: false });
         }
         echoes
     }
@@ -107,6 +115,7 @@ impl Renamed {
             let with = match echo.scope {
                 // Whether it would be escaped there is not known.
                 Scope::Within if !is_plain(&live.identifier) => return None,
+                _ if echo.is_encoded => percent::encoded(&live.identifier),
                 Scope::Anywhere | Scope::Moment | Scope::Within => live.identifier.clone(),
                 _ if echo.depth > 0 => nested::spelled(&live.identifier, echo.depth),
                 _ => live.spelled(),
@@ -138,8 +147,11 @@ impl Renamed {
             Some(Edit::new(range, live.identifier.clone()))
         });
         let times = moments(text).chain(dates(text)).filter_map(|range| {
-            let live = self.live(Scope::Moment, &text[range.clone()])?;
-            Some(Edit::new(range, live.identifier.clone()))
+            let said = &text[range.clone()];
+            let same = self.live(Scope::Moment, said).map(|live| live.identifier.clone());
+            let encoded =
+                || Some(percent::encoded(&self.live(Scope::Moment, &decoded(said))?.identifier));
+            Some(Edit::new(range, same.or_else(encoded)?))
         });
         let edits = splice::in_order(words.chain(times).collect());
         let renamed = || splice::splice(text.as_bytes(), &edits);
@@ -181,6 +193,28 @@ mod tests {
         ] {
             assert_eq!(renamed.text(field).as_deref(), expected, "{field}");
         }
+    }
+
+    #[test]
+    fn times_come_back_percent_encoded_where_they_were_so() {
+        let hole = |time: &str| Hole {
+            place: 0,
+            scope: Scope::Moment,
+            identifier: time.to_owned(),
+            form: Form::Text,
+        };
+        let (was, is) = (hole("2026-11-30T10:00:00Z"), hole("2026-12-04T11:30:07+01:00"));
+        let mut bindings = Bindings::default();
+        bindings.bind(&was, &is);
+        let renamed = Renamed::of([(Scope::Moment, &*was.identifier)].into_iter(), &bindings);
+        let made_up = MadeUp::of([&was].into_iter());
+        let text = r#"{"at": "2026-11-30T10:00:00Z", "next": "/?at=2026-11-30T10%3A00%3A00Z&n=1"}"#;
+        let told = r#"{"at": "2026-12-04T11:30:07+01:00", "next": "/?at=2026-12-04T11%3A30%3A07%2B01%3A00&n=1"}"#;
+
+        let said = renamed.body(Body::Whole(text.into()), &Echo::all(text.as_bytes(), &made_up));
+
+        assert_eq!(std::str::from_utf8(&said.bytes()).unwrap(), told);
+        assert_eq!(renamed.text(text).as_deref(), Some(told));
     }
 
     #[test]

@@ -1,26 +1,73 @@
 //! Times, which differ each time by their nature.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::identifier::next_span;
 use crate::text::date::fits;
+use crate::text::percent;
 
 /// The places of points in time within a text: dates with a time of day as RFC 3339 and ISO 8601
-/// write them, with slashes too, as mail and HTTP do, and as C does.
+/// write them, with slashes too or with no marks at all, as mail and HTTP do, and as C does. Each of them may be
+/// percent-encoded, as it is in a link.
 pub fn moments(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let bytes = text.as_bytes();
-    let mut at = 0;
+    let (mut at, mut behind) = (0, 0);
     std::iter::from_fn(move || {
         loop {
-            // The `T` or the space between date and time is the rarest of the marks.
-            let colon = at + memchr::memchr(b':', bytes.get(at..)?)?;
-            at = colon + 1;
-            if let Some(found) = ending_hour(bytes, colon).filter(|found| !follows(bytes, found)) {
-                at = found.end;
+            let mark = at + memchr::memchr3(b':', b'%', b'Z', bytes.get(at..)?)?;
+            let found = match bytes[mark] {
+                b':' => ending_hour(bytes, mark),
+                b'%' => encoded(bytes, behind, mark),
+                _ => basic(bytes, mark),
+            };
+            at = mark + 1;
+            if let Some(found) = found.filter(|found| !follows(bytes, found)) {
+                (at, behind) = (found.end, found.end);
                 return Some(found);
             }
         }
     })
+}
+
+/// How a point in time is written that may be percent-encoded.
+pub(super) fn decoded(moment: &str) -> Cow<'_, str> {
+    if moment.contains('%') { percent::form_decoded(moment) } else { Cow::Borrowed(moment) }
+}
+
+/// The point in time that a `Z` ends, in the basic format of ISO 8601, as signed requests have it:
+/// `20261121T090000Z`.
+fn basic(bytes: &[u8], mark: usize) -> Option<Range<usize>> {
+    let start = (mark + 1).checked_sub(BASIC.len())?;
+    let goes_on = bytes.get(mark + 1).is_some_and(u8::is_ascii_alphanumeric);
+    (!goes_on && fits(&bytes[start..=mark], BASIC)).then_some(start..mark + 1)
+}
+
+const BASIC: &str = "00000000T000000Z";
+
+/// The point in time whose hour ends at a colon that is percent-encoded. Nothing before `from` belongs to it.
+fn encoded(bytes: &[u8], from: usize, mark: usize) -> Option<Range<usize>> {
+    /// No time is longer, decoded, nor what stands before its first colon, encoded.
+    const LONGEST: usize = 48;
+    let is_colon = bytes.get(mark + 1..mark + 3).is_some_and(|it| it.eq_ignore_ascii_case(b"3A"));
+    let from = from.max(mark.saturating_sub(LONGEST));
+    let is_marked = is_colon && bytes[from..mark].last().is_some_and(u8::is_ascii_digit);
+    if !is_marked {
+        return None;
+    }
+    let (mut text, mut ends, mut colon, mut at) = (Vec::new(), Vec::new(), 0, from);
+    while at < bytes.len() && text.len() < 2 * LONGEST {
+        if at == mark {
+            colon = text.len();
+        }
+        let (byte, length) = percent::form_byte(&bytes[at..])?;
+        at += length;
+        text.push(byte);
+        ends.push(at);
+    }
+    let found = ending_hour(&text, colon).filter(|found| !follows(&text, found))?;
+    let start = found.start.checked_sub(1).map_or(from, |before| ends[before]);
+    Some(start..ends[found.end - 1])
 }
 
 /// The point in time whose hour ends at a colon.
@@ -83,6 +130,7 @@ pub fn is_moment(value: &str) -> bool {
     let bytes = value.as_bytes();
     date_time(bytes) == Some(bytes.len())
         || fits(bytes, "0000-00-00")
+        || fits(bytes, BASIC)
         || mail_date(bytes) == Some(bytes.len())
         || c_date(bytes) == Some(bytes.len())
         || is_duration(bytes)
@@ -223,6 +271,22 @@ mod tests {
             (
                 "2026-11-21 09:52:13 PM UTC, 2026-11-21 09:52 am; 2026-11-21 09:52:13 AMPLE",
                 vec!["2026-11-21 09:52:13 PM", "2026-11-21 09:52 am", "2026-11-21 09:52:13"],
+            ),
+            (
+                "X-Amz-Date=20261121T090000Z&X=120261121T090000Z or 20261121T090000Za",
+                vec!["20261121T090000Z"],
+            ),
+            (
+                "?at=2026-11-21T09%3A00%3A00.948Z&to=2026-11-21T09%3a00%3A00%2B01%3A00&x=09%3A00",
+                vec!["2026-11-21T09%3A00%3A00.948Z", "2026-11-21T09%3a00%3A00%2B01%3A00"],
+            ),
+            (
+                "Sat%2C+21+Nov+2026+09%3A00%3A00+GMT 2026-11-21T09:00%3A00 2026-11-21%2009%3A00",
+                vec![
+                    "Sat%2C+21+Nov+2026+09%3A00%3A00+GMT",
+                    "2026-11-21T09:00",
+                    "2026-11-21%2009%3A00",
+                ],
             ),
             ("Cat, 21 Nov 2026 09:00:00 GMT; XSat, 21 Nov 2026 09:00:00", vec![]),
         ] {

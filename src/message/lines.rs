@@ -4,10 +4,13 @@
 //! is a `POST`; its answers, and what the server says by itself, come in the answers to those and to a `GET`.
 //! Over standard input and output all are lines, in the order in which they came.
 
+use std::collections::HashMap;
+
 use bytes::Bytes;
 
 use super::{Framing, Messages, Protocols};
-use crate::cassette::{Cassette, Content, Frame, Interaction, Outcome, Request, Response};
+use crate::cassette::exchanges::{is_in_body, place_in_frame};
+use crate::cassette::{Cassette, Content, Frame, Id, Interaction, Outcome, Request, Response};
 use crate::text::json::{Layout, Text};
 use crate::text::rpc::{self, Envelope};
 
@@ -18,7 +21,7 @@ pub(crate) const SESSION: &str = "mcp-session-id";
 pub(super) const INITIALIZE: &str = "initialize";
 
 /// The cassette with its sessions of MCP over HTTP as sessions of lines. It stays as it is if it holds sessions
-/// of frames. The table of names says where in which request a name stands, and so is made anew.
+/// of frames.
 pub(crate) fn over_lines(cassette: Cassette) -> Cassette {
     if cassette.interactions.iter().any(Interaction::is_socket) {
         return cassette;
@@ -27,8 +30,14 @@ pub(crate) fn over_lines(cassette: Cassette) -> Cassette {
     for number in 0..cassette.interactions.len() {
         sessions.interaction(&cassette.interactions, number);
     }
+    let lines = std::mem::take(&mut sessions.lines);
     let interactions = sessions.finish();
-    Cassette { interactions, ids: None, ..cassette }
+    let to = |id: &Id| {
+        let (session, frame) = lines.get(&id.interaction).filter(|_| is_in_body(&id.at))?;
+        Some((*session, place_in_frame(*frame, &id.at)))
+    };
+    let ids = cassette.ids.map(|ids| ids.moved(to));
+    Cassette { interactions, ids, ..cassette }
 }
 
 #[derive(Default)]
@@ -36,6 +45,8 @@ struct Sessions<'c> {
     all: Vec<Session<'c>>,
     /// When each interaction began, in milliseconds, as far as it is known, and what the server said in it.
     said: Vec<AnswerMessages>,
+    /// Which line of which session the body of each interaction is that a client sent.
+    lines: HashMap<usize, (usize, usize)>,
 }
 
 /// One client with its server.
@@ -78,6 +89,7 @@ impl<'c> Sessions<'c> {
             if asked.is_some() {
                 let content = Content::Text(line(&request.body));
                 let ms = begun.saturating_sub(session.begun);
+                self.lines.insert(number, (at, session.frames.len()));
                 session.frames.push(Frame { ms, ..Frame::of_client(content) });
             }
             session.interactions.push(number);

@@ -4,11 +4,14 @@
 //! `POST`. What the server said while a request of the client was open is sent in the answer to it, and what it
 //! said besides in the answer to the `GET` with which clients listen.
 
+use std::collections::HashMap;
+
 use bytes::Bytes;
 
 use super::lines::{INITIALIZE, SESSION, message};
+use crate::cassette::exchanges::{in_frame, place_in_body};
 use crate::cassette::{
-    Body, Cassette, Chunk, End, Frame, Headers, Interaction, Outcome, Peer, Progress, Request,
+    Body, Cassette, Chunk, End, Frame, Headers, Id, Interaction, Outcome, Peer, Progress, Request,
     Response,
 };
 use crate::text::rpc::Envelope;
@@ -17,8 +20,7 @@ use crate::text::rpc::Envelope;
 const OPTIONAL: [&str; 2] = ["GET /mcp", "DELETE /mcp"];
 
 /// The cassette with its sessions of MCP in lines as sessions of MCP over HTTP. It stays as it is if it holds
-/// anything else: others that talk in lines talk over a WebSocket as well. The table of names says where in
-/// which line a name stands, and so is made anew.
+/// anything else: others that talk in lines talk over a WebSocket as well.
 pub(crate) fn over_http(cassette: Cassette) -> Cassette {
     let opens =
         |it: &Interaction| it.request.is_of_lines() && frames(it).first().is_some_and(is_of_mcp);
@@ -32,7 +34,12 @@ pub(crate) fn over_http(cassette: Cassette) -> Cassette {
     let rules = OPTIONAL.iter().try_fold(cassette.rules, |rules, line| rules.optional(line));
     let rules = rules.and_then(|rules| rules.ignore("header.accept"));
     let rules = rules.expect("what is written above can be read");
-    Cassette { interactions: posts.done, ids: None, rules, ..cassette }
+    let to = |id: &Id| {
+        let (frame, at) = in_frame(&id.at)?;
+        Some((*posts.posted.get(&(id.interaction, frame?))?, place_in_body(at)))
+    };
+    let ids = cassette.ids.map(|ids| ids.moved(to));
+    Cassette { interactions: posts.done, ids, rules, ..cassette }
 }
 
 /// Where each request of later protocol versions says which one it is.
@@ -57,6 +64,8 @@ struct Posts {
     open: Vec<Open>,
     /// What nobody listened to when it was said.
     unheard: Vec<Bytes>,
+    /// Which interaction each line of a client has become, by session and frame.
+    posted: HashMap<(usize, usize), usize>,
 }
 
 /// An answer that is still being sent.
@@ -74,14 +83,17 @@ impl Posts {
         let mut messages = frames.iter().filter_map(|frame| message(frame.message()?));
         let is_begun = messages.any(|it| it.method.as_deref() == Some(INITIALIZE));
         let session = is_begun.then(|| format!("session-{}", number + 1));
-        for frame in frames {
+        for (at, frame) in frames.iter().enumerate() {
             // What is no message of the protocol cannot be said over HTTP.
             let Some((said, message)) = frame.message().and_then(|it| Some((it, message(it)?)))
             else {
                 continue;
             };
             match frame.from {
-                Peer::Client => self.ask(frame.ms, said, &message, session.as_deref()),
+                Peer::Client => {
+                    let asked = self.ask(frame.ms, said, &message, session.as_deref());
+                    self.posted.extend(asked.map(|interaction| ((number, at), interaction)));
+                }
                 Peer::Server => self.say(frame.ms, said, &message),
             }
         }
@@ -97,11 +109,18 @@ impl Posts {
         }
     }
 
-    fn ask(&mut self, ms: u64, said: &Bytes, message: &Envelope<'_>, session: Option<&str>) {
+    /// Gives the number of the request.
+    fn ask(
+        &mut self,
+        ms: u64,
+        said: &Bytes,
+        message: &Envelope<'_>,
+        session: Option<&str>,
+    ) -> Option<usize> {
         let method = message.method.as_deref();
         if session.is_none() && method == Some("notifications/cancelled") {
             // Without sessions, a client cancels by leaving.
-            return;
+            return None;
         }
         let id = message.asked();
         let is_first = method == Some(INITIALIZE);
@@ -121,9 +140,10 @@ impl Posts {
         }
         if method == Some("notifications/initialized") && session.is_some() {
             let asked = request("GET", session, &Bytes::new());
-            let interaction = self.push(asked, response(200, true));
-            self.open.push(Open { interaction, id: None, token: None, begun: ms });
+            let listens = self.push(asked, response(200, true));
+            self.open.push(Open { interaction: listens, id: None, token: None, begun: ms });
         }
+        Some(interaction)
     }
 
     fn say(&mut self, ms: u64, said: &Bytes, message: &Envelope<'_>) {

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::cassette::{Body, Chunk, Headers, Interaction, Name, Outcome, Request};
+use crate::cassette::{Body, Cassette, Chunk, Headers, Interaction, Name, Outcome, Request};
 use crate::redact::Suspect;
 
 /// How long the recorder waits.
@@ -100,6 +101,8 @@ pub struct Recording {
     /// What is left of the cassette whose place it takes; nothing if it takes no other's place, or
     /// was not told in its words.
     pub kept: Option<Kept>,
+    /// It in the words of the server, if it was told in those of another and needs no file beside it for that.
+    pub(crate) afresh: Option<Arc<Cassette>>,
     /// How many of them the server answered.
     pub answered: usize,
     /// How many requests never came to an end and are not in it.

@@ -70,6 +70,48 @@ async fn a_key_that_is_said_before_its_name_says_what_it_is_stands_for_itself() 
     session.finish().await.unwrap();
 }
 
+/// Records a client that holds a time in a text against the time of the thing. It is content as often as is said.
+async fn told_of_a_thing(stage: &Stage, take: usize, contents: usize) -> Result<(), String> {
+    let upstream = Upstream::json(move |asked: &Asked| match asked.path() {
+        "/thing" => format!(r#"{{"created_at":"2026-11-21T09:00:0{take}Z"}}"#),
+        // A line that has changed has its own times.
+        _ => format!(r#"{{"line":"made 2026-11-21T09:00:0{take}Z, {take} in all"}}"#),
+    });
+    let runs = AtomicUsize::new(0);
+    let compares = async |session: &Session| {
+        let url = session.url();
+        let [thing, told] = ["thing", "told"].map(|path| get(&format!("{url}/{path}")).text());
+        let time = thing.split('"').nth(3).unwrap_or_default();
+        let is_content = runs.fetch_add(1, Ordering::Relaxed) < contents;
+        if is_content && told.contains(time) { Ok(()) } else { Err(Box::from(told)) }
+    };
+    let settings = stage.session(Mode::Record).upstream(upstream.url());
+    let result: Result<(), Box<dyn std::error::Error>> = settings.run(compares).await;
+    result.map_err(|error| error.to_string())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_recording_that_replays_only_in_the_words_of_the_server_is_kept_in_them() {
+    let stage = Stage::new();
+    told_of_a_thing(&stage, 1, 9).await.unwrap();
+    told_of_a_thing(&stage, 2, 9).await.unwrap();
+
+    let now = stage.file("tape.json");
+    assert_eq!(now.matches("09:00:02Z").count(), 2, "{now}");
+    assert!(!now.contains("09:00:01Z"), "{now}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_recording_that_replays_in_no_words_is_told_as_before() {
+    let stage = Stage::new();
+    told_of_a_thing(&stage, 1, 9).await.unwrap();
+    told_of_a_thing(&stage, 2, 1).await.unwrap_err();
+
+    let now = stage.file("tape.json");
+    assert!(now.contains("\"created_at\": \"2026-11-21T09:00:01Z\""), "{now}");
+    assert!(now.contains("2 in all"), "{now}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_differs_from_run_to_run_is_open_and_comes_back() {
     let names = ["happy-otter", "sad-fox", "big-cat", "old-dog"];

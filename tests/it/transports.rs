@@ -90,3 +90,33 @@ async fn what_was_said_in_lines_is_said_over_http() {
     drop(listening);
     session.finish().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_table_says_of_lines_holds_over_http() {
+    let begins = json!({"protocolVersion": "2025-11-25"});
+    let call = |id: Value, name: &str| {
+        rpc(&json!({"id": id, "method": "tools/call", "params": {"name": name}})).to_string()
+    };
+    let stage = lines(&[
+        ('<', rpc(&json!({"id": 0, "method": "initialize", "params": begins}))),
+        ('>', rpc(&json!({"id": 0, "result": begins}))),
+        ('<', serde_json::from_str(&call(json!(1), "otter")).unwrap()),
+        ('>', rpc(&json!({"id": 1, "result": {"made": "otter"}}))),
+    ]);
+    let mut cassette: Value = serde_json::from_str(&stage.file("tape.json")).unwrap();
+    cassette["ids"] = json!({"version": 1, "client": [
+        {"id": "otter", "in": 1, "at": "frame.3/params/name", "by": "runs"},
+    ]});
+    std::fs::write(stage.folder().join("tape.json"), cassette.to_string()).unwrap();
+    let session = stage.replay().await;
+    let url = format!("{}/mcp", session.url());
+    let begin = rpc(&json!({"id": 0, "method": "initialize", "params": begins})).to_string();
+
+    let begun = ask("POST", &url, FIELDS, &begin);
+    let name = begun.field("mcp-session-id").expect("it is a session").to_owned();
+    let fields = format!("{FIELDS}mcp-session-id: {name}\r\n");
+    let told = ask("POST", &url, &fields, &call(json!(7), "badger"));
+
+    assert_eq!(told.text(), event(&json!({"id": 7, "result": {"made": "badger"}})));
+    session.finish().await.unwrap();
+}

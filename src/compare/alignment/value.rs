@@ -256,8 +256,8 @@ impl Field {
             is_measured: ends(&MEASURED),
             is_id: matches!(meaning, Meaning::Mark | Meaning::Identity)
                 || refers(name)
-                // What made the answer: `system_fingerprint`.
-                || name.ends_with("fingerprint"),
+                // What made the answer, or shows who did: `system_fingerprint`, `thoughtSignature`.
+                || ends(&["fingerprint", "ignature", "encrypted_content"]),
             is_padding: name == "obfuscation",
             is_process: matches!(name, "pid" | "process_id" | "processId"),
         }
@@ -372,7 +372,7 @@ fn is_temporary(word: &str) -> bool {
 /// The points in time within a text.
 pub(crate) fn times(text: &str) -> impl Iterator<Item = Word> + '_ {
     let long = if text.len() < SHORTEST { "" } else { text };
-    let times = moments(long).chain(compact(long)).chain(filed(long));
+    let times = moments(long).chain(filed(long));
     times.map(|range| Word { range, sort: Sort::Moment })
 }
 
@@ -387,16 +387,6 @@ fn filed(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
         let goes_on = is_digit(range.end) || start.checked_sub(1).is_some_and(is_digit);
         (!goes_on && fits(bytes.get(range.clone())?, TIME)).then_some(range)
     })
-}
-
-/// A text that is a point in time without marks, as signed requests have it: `20261121T090000Z`.
-fn compact(text: &str) -> Option<Range<usize>> {
-    let (date, time) = text.trim_matches('"').strip_suffix('Z')?.split_once('T')?;
-    let is_time = [(date, 8), (time, 6)]
-        .into_iter()
-        .all(|(part, length)| part.len() == length && part.bytes().all(|it| it.is_ascii_digit()));
-    let start = text.find(date).filter(|_| is_time)?;
-    Some(start..start + "20261121T090000Z".len())
 }
 
 /// Words in order. Of those that overlap the first one is left, and of these the longest.

@@ -125,8 +125,9 @@ impl<'a> View<'a> {
     /// All texts of the request.
     pub(super) fn asked_texts(&self) -> Vec<Said<'_>> {
         let request = &self.interaction.request;
-        let path = Said::new(&request.path, Field::ID);
-        let said = std::iter::once(path).chain(fields(&request.headers));
+        // Each part of a target is a value of its own: all of it looks like Base64.
+        let parts = request.path.split(['/', '?', '&']).flat_map(|part| part.splitn(2, '='));
+        let said = parts.map(|part| Said::new(part, Field::ID)).chain(fields(&request.headers));
         said.chain(self.asked.texts()).collect()
     }
 

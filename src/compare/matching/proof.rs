@@ -11,6 +11,7 @@ use super::assumed::{Assumed, Assumptions};
 use super::nearest::Library;
 use super::{Asked, Index, Playlist};
 use crate::cassette::exchanges::Exchanges;
+use crate::cassette::placeholder::is_placeholder;
 use crate::cassette::reading::{Kind, Node, Reading};
 use crate::cassette::{Cassette, Evidence, Id, Ids, Reach, Request};
 use crate::compare::difference::{Differences, compare};
@@ -195,7 +196,10 @@ impl Proof {
             };
             if !ids.client.iter().any(same) {
                 ids.client.push(id.clone());
-                learned.made_up.push(id.clone());
+                // That a secret is another one each time is nothing that the client makes up.
+                if !is_placeholder(&id.value) {
+                    learned.made_up.push(id.clone());
+                }
             }
         }
         let is_part = |id: &Id| {

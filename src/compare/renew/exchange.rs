@@ -7,9 +7,10 @@ use bytes::Bytes;
 use memchr::memmem;
 
 use super::body::{Said, same_until_left, settled};
-use super::settle::Settle;
+use super::settle::{Render, Settle};
 use crate::cassette::{Body, End, Headers, Interaction, Interim, Outcome, Request, Response};
-use crate::compare::alignment::{self, Field, Said as Text, View};
+use crate::compare::alignment::{self, Field, Said as Text, Script, View};
+use crate::text::json::Text as Json;
 use crate::text::multipart::boundary;
 
 /// A new interaction beside the old one, if there is one. What was going on when it was asked stays new.
@@ -228,7 +229,9 @@ fn fields(old: Option<&Headers>, new: &Headers, settle: Settle<'_>) -> Headers {
             (_, Some(old), Some(new)) => {
                 let quoted = quoted_as(old.text, new.text);
                 let new = Text::new(quoted.as_deref().unwrap_or(new.text), new.field);
-                settle.text(old, new).into_owned().into()
+                json(old.text, new.text, settle)
+                    .unwrap_or_else(|| settle.text(old, new).into_owned())
+                    .into()
             }
             (.., Some(new)) => settle.named(new.text).into_owned().into(),
             _ => value.clone(),
@@ -236,6 +239,17 @@ fn fields(old: Option<&Headers>, new: &Headers, settle: Settle<'_>) -> Headers {
         (name, settled)
     });
     settled.collect()
+}
+
+/// The value of a field that is JSON, as those in which clients say how the request before went, value by value.
+fn json(old: &str, new: &str, settle: Settle<'_>) -> Option<String> {
+    let scripts =
+        [old, new].map(|text| Script::of_message(Bytes::copy_from_slice(text.as_bytes())));
+    let [before, now] = &scripts;
+    let is_json = |text: &str| Json::parse_container(text.as_bytes()).is_some();
+    let ([before], [now]) = (&before.records[..], &now.records[..]) else { return None };
+    let render = Render { settle, new, out: String::new() };
+    (is_json(old) && is_json(new)).then(|| render.record(Some((old, before)), now))
 }
 
 /// A field with its secrets in quotes where they were: whether one needs them is a matter of its letters.

@@ -368,6 +368,8 @@ pub fn unsent(unsent: &Unsent<'_>, rerun: &Rerun) -> String {
     lines.push(format!("waited {} s, while the client said nothing", unsent.waited.as_secs()));
     lines.push("hint: if the client is free to leave it out, say so in retape.toml:".to_owned());
     lines.push("  [match]".to_owned());
+    // What stands in a query may be another ticket each time.
+    let path = path.split('?').next().unwrap_or_default();
     lines.push(format!("  optional = [{:?}]", visible(&format!("{MESSAGE} {path}"))));
     lines.push("hint: if the client is meant not to send it, record it again:".to_owned());
     let steps = rerun.steps(unsent.upstream, cassette);

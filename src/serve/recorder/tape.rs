@@ -179,6 +179,7 @@ impl Tape {
             interactions: roll.count() - before,
             answered: (before..roll.count()).filter(|it| roll.facts(*it).is_answered).count(),
             kept: None,
+            afresh: None,
             dropped,
             fault: self.state().fault.take(),
             doubled: doubled(&cassette.recorded.upstream, new()),
@@ -327,9 +328,11 @@ impl Tape {
     /// Saves a cassette in the words of the one whose place it takes.
     fn renew(&self, old: &Cassette, new: Cassette, recording: &mut Recording) -> Result<PathBuf> {
         let names = new.ids.clone().unwrap_or_default();
+        let afresh = new.larges.is_empty().then(|| Arc::new(new.clone()));
         let Renewed { cassette, kept, gone } = renew_by(&self.told, old, new);
         let is_whole = cassette == *old;
         recording.kept = Some(Kept { interactions: kept, gone, is_whole });
+        recording.afresh = afresh.filter(|it| it.interactions != cassette.interactions);
         if is_whole {
             // It stays to the byte: an older release may have laid it out in another way.
             return Ok(store::path_of(&self.folder, &self.name));

@@ -147,6 +147,35 @@ fn a_number_that_nobody_has_counted_to_is_a_name_where_names_stand() {
 }
 
 #[test]
+fn a_path_is_no_name_as_a_whole() {
+    let pods = "/api/v1/namespaces/default/pods";
+    let of = |name: &str, version: &str| {
+        let told = format!(r#"{{"name":"{name}","resourceVersion":"{version}"}}"#);
+        talk(&[(&format!("POST {pods} {{}}"), &told), (&format!("DELETE {pods}/{name}"), &told)])
+    };
+
+    // One that is too short for a name is the new one everywhere.
+    check(&of("job-6820a", "130752"), of("job-84017", "130769"), &of("job-84017", "130769"));
+}
+
+#[test]
+fn a_duration_in_json_in_a_field_and_a_seal_by_its_name_are_no_change() {
+    let of = |took: u32, retries: u32, seal: &str| {
+        let told = format!(r#"{{"text":"Hi","signature":"{seal}","image":"x"}}"#);
+        let mut cassette = talk(&[("POST /messages {}", &told)]);
+        let telemetry = format!(r#"{{"last":{{"request_duration_ms":{took},"n":{retries}}}}}"#);
+        cassette.interactions[0].request.headers.append("x-telemetry", telemetry);
+        cassette
+    };
+    let seal = |letters: &str| letters.repeat(12);
+    let [one, other] = ["aB3x", "Yz7Q"].map(seal);
+
+    check(&of(12, 1, &one), of(345, 1, &other), &of(12, 1, &one));
+    check(&of(12, 1, &one), of(345, 2, &other), &of(12, 2, &one));
+    check(&of(12, 1, &one), of(345, 1, "none"), &of(12, 1, "none"));
+}
+
+#[test]
 fn random_letters_that_hide_lengths_change_nothing() {
     let of = |hidden: [&str; 3]| {
         let events = hidden.map(|it| format!(r#"{{"delta":"Hi","obfuscation":"{it}"}}"#));
