@@ -164,7 +164,7 @@ impl Words {
         }
         let is_first = |byte: u8| (self.firsts[usize::from(byte >> 6)] >> (byte & 63)) & 1 == 1;
         let mut is_inside = from > 0 && bytes[from - 1].is_ascii_alphanumeric();
-        let mut unescaped = if escape::ends(&bytes[..from]) { from } else { usize::MAX };
+        let mut unescaped = escape::end_of(bytes, from);
         for (at, byte) in bytes[..=last].iter().copied().enumerate().skip(from) {
             let is_part = byte.is_ascii_alphanumeric();
             if !(is_part && is_inside && at != unescaped) && is_first(byte) {
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn words_are_found_as_a_whole_and_behind_escapes() {
-        let words = Words::of(["8f3a", "a-b"].into_iter());
+        let words = Words::of(["8f3a", "a-b", "3A5", "uno"].into_iter());
         for (text, expected) in [
             ("8f3a", Some(0..4)),
             ("x-8f3a_y", Some(2..6)),
@@ -232,6 +232,10 @@ mod tests {
             ("id%3A8f3a", Some(5..9)),
             (r"dash\u20148f3a", Some(10..14)),
             (r"\n8f3ab\n8f3a", Some(9..13)),
+            // Values may begin as an escape does.
+            (r"%3A8f3a", Some(3..7)),
+            (r"\u20148f3a", Some(6..10)),
+            ("%3A5", Some(1..4)),
             ("x%3A8f3ab%zz8f3a", None),
             ("ca-b a-b", Some(5..8)),
             ("a-bc, a-b-c", Some(6..9)),

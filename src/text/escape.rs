@@ -21,12 +21,10 @@ pub(crate) fn letters(text: &[u8]) -> usize {
     }
 }
 
-/// Whether a text ends with an escape.
-pub(crate) fn ends(text: &[u8]) -> bool {
-    let ends_with = |length: usize| {
-        let mark = text.len().checked_sub(length + 1);
-        // Asked of each letter of a text, so the mark comes first.
-        mark.is_some_and(|mark| is_mark(text[mark]) && letters(&text[mark..]) == length)
-    };
-    ends_with(1) || ends_with(2) || ends_with(5)
+/// Where the escape ends within which a place is, or which ends there; beyond the text if it is in none.
+pub(crate) fn end_of(text: &[u8], place: usize) -> usize {
+    const LONGEST: usize = 6;
+    let marks = (place.saturating_sub(LONGEST)..place).filter(|at| is_mark(text[*at]));
+    let mut ends = marks.map(|mark| mark + 1 + letters(&text[mark..]));
+    ends.find(|end| *end >= place).unwrap_or(usize::MAX)
 }
