@@ -7,8 +7,8 @@ use crate::cassette::Headers;
 use crate::config::{Rules, Treatment};
 
 /// Fields that have a meaning in the protocol and are compared as they are: those of HTTP, of WebDAV (RFC
-/// 4918), of uploads that go on later (tus), and those that name what is called.
-const COUNTED: [&str; 19] = [
+/// 4918), of uploads that go on later (tus), and those that name what is called, copied, or read on.
+const COUNTED: [&str; 26] = [
     "content-range",
     "depth",
     "destination",
@@ -26,8 +26,15 @@ const COUNTED: [&str; 19] = [
     "upload-length",
     "upload-metadata",
     "upload-offset",
+    "x-amz-copy-source",
+    "x-amz-copy-source-range",
     "x-amz-target",
     "x-http-method-override",
+    "x-ms-continuation",
+    "x-ms-copy-source",
+    "x-ms-documentdb-partitionkey",
+    "x-ms-range",
+    "x-ms-source-range",
 ];
 
 /// Fields in which an SDK counts its own attempts, with the first one as 0.
@@ -106,7 +113,7 @@ impl Counted {
             6 if name.eq_ignore_ascii_case("accept") => Some(Self::Accepted),
             12 if name.eq_ignore_ascii_case("content-type") => Some(Self::MediaType),
             7 if name.eq_ignore_ascii_case("upgrade") => Some(Self::Upgrade),
-            5 | 6 | 8..=15 | 22 => {
+            5 | 6 | 8..=17 | 22 | 23 | 28 => {
                 let mut counted = COUNTED.iter();
                 counted.any(|counted| counted.eq_ignore_ascii_case(name)).then_some(Self::Whole)
             }

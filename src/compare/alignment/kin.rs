@@ -87,3 +87,12 @@ pub(super) fn last_byte(name: &str) -> Option<(&str, u8)> {
     let (stem, byte) = name.split_at_checked(UUID - BYTE).filter(|_| is_uuid)?;
     Some((stem, u8::from_str_radix(byte, 16).ok()?))
 }
+
+/// The UUID that 32 hexadecimal digits are.
+pub(super) fn with_dashes(word: &str) -> Option<String> {
+    const DIGITS: usize = 32;
+    let is_hex = word.len() == DIGITS && word.bytes().all(|it| it.is_ascii_hexdigit());
+    let part = |from: usize, to: usize| &word[from..to];
+    let parts = || [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, DIGITS)];
+    is_hex.then(|| parts().join("-"))
+}

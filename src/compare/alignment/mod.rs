@@ -19,6 +19,7 @@ mod counted;
 mod drawn;
 mod interactions;
 mod kin;
+mod moved;
 #[cfg(feature = "record")]
 mod overwritten;
 mod renaming;
@@ -33,7 +34,7 @@ pub(crate) use view::{Record, Script, View};
 use self::beside::walk;
 use self::clock::Clock;
 use self::interactions::pair;
-pub(crate) use self::renaming::Moved;
+pub(crate) use self::moved::Moved;
 use self::renaming::{Known, Names, Votes};
 use crate::cassette::{Cassette, Ids, Interaction};
 use crate::config::Rules;

@@ -8,12 +8,15 @@ use super::anew::anew;
 use super::clock::Clock;
 use super::counted::{counted, issued, placeholders, uncounted};
 use super::drawn::{drawn, proved};
-use super::kin::Kin;
+use super::kin::{Kin, with_dashes};
+use super::moved::Moved;
 use super::value::{Said, Sort, Word, apart, between, is_passing, times, words};
 use super::{Script, View};
 use crate::cassette::Ids;
 use crate::cassette::splice::{Edit, splice};
-use crate::identity::{EPOCH, Words, is_certain, is_epoch, is_mixed, is_sealed, next_span};
+use crate::identity::{
+    EPOCH, SHORTEST, Words, is_certain, is_epoch, is_mixed, is_sealed, next_span,
+};
 
 /// What the names of a new recording are in an old one. One stands for one: no two are called the
 /// same.
@@ -197,7 +200,8 @@ impl Side {
         let returned = returned(views);
         let mut values = certain(views);
         values.extend(returned.iter().chain(&drawn).chain(&anew).cloned());
-        let issued: HashSet<String> = issued(views, ids).map(|id| id.value.clone()).collect();
+        let issued = issued(views, ids).map(|id| behind_prefix(&id.value).to_owned());
+        let issued: HashSet<String> = issued.collect();
         let random = issued.iter().filter(|value| is_mixed(value)).map(String::as_str);
         let proved = Words::of(proved(ids).chain(random));
         let asked = views.iter().flat_map(View::asked_texts);
@@ -264,7 +268,7 @@ impl Known {
         let is_another = |it: &String| self.new.counted.contains(it) || self.new.drawn.contains(it);
         let same = same.filter(|same| !is_another(same));
         let same = same.map(|same| (same.clone(), same.clone()));
-        let moved = moved.map(|Moved { from, to }| (from.clone(), to.clone()));
+        let moved = moved.map(Moved::names);
         let mut news: HashMap<String, String> = same.chain(moved).collect();
         let mut olds: HashMap<String, String> =
             news.values().map(|old| (old.clone(), old.clone())).collect();
@@ -300,32 +304,10 @@ impl Known {
     }
 }
 
-/// That a server listens at another port of the same host: its address is a name too, since a free port
-/// that a test was given means nothing.
-#[derive(Debug)]
-pub(crate) struct Moved {
-    from: String,
-    to: String,
-}
-
-impl Moved {
-    /// Where both upstreams name a port, and differ in nothing else before the path.
-    pub(crate) fn between(old: &str, new: &str) -> Option<Self> {
-        let parts = |upstream: &str| {
-            let (scheme, rest) = upstream.split_once("://").unwrap_or((upstream, upstream));
-            let authority = rest.split('/').next()?;
-            let (host, port) = authority.rsplit_once(':')?;
-            let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
-            is_port.then(|| ((scheme.to_owned(), host.to_owned()), authority.to_owned()))
-        };
-        let ((place, to), (other, from)) = (parts(old)?, parts(new)?);
-        (place == other && to != from).then_some(Self { from, to })
-    }
-}
-
 /// The words of which it is certain, somewhere, that they are names.
 fn certain(views: &[View<'_>]) -> HashSet<String> {
     let mut found = HashSet::new();
+    let mut spelled = Vec::new();
     for said in views.iter().flat_map(|view| [view.asked_texts(), view.answered_texts()]).flatten()
     {
         if said.field.is_id && (is_sealed(said.value()) || is_serial(said.value())) {
@@ -336,9 +318,15 @@ fn certain(views: &[View<'_>]) -> HashSet<String> {
             let is_new = !found.contains(word);
             if is_new && (said.field.is_id || is_certain(said.text, range) || is_passing(word)) {
                 found.insert(word.to_owned());
+            } else if is_new {
+                spelled.extend(with_dashes(word).map(|uuid| (uuid, word)));
             }
         }
     }
+    // The same UUID in two spellings is a name in both.
+    let same = spelled.into_iter().filter(|(uuid, _)| found.contains(uuid));
+    let same: Vec<&str> = same.map(|(_, word)| word).collect();
+    found.extend(same.into_iter().map(str::to_owned));
     found
 }
 
@@ -590,6 +578,13 @@ fn prefix(run: &str) -> usize {
     let length = run.find(['-', '_']).map_or(0, |at| at + 1);
     let is_word = length > 3 && run[..length - 1].bytes().all(|it| it.is_ascii_lowercase());
     if is_word { length } else { 0 }
+}
+
+/// A name without its prefix, which is no part of it: whether one that a server has issued looks like a name without
+/// it is a matter of its letters.
+fn behind_prefix(name: &str) -> &str {
+    let rest = &name[prefix(name)..];
+    if rest.len() < SHORTEST { name } else { rest }
 }
 
 /// Leaves the runs that hold names.

@@ -197,9 +197,14 @@ fn asks_for_a_set(request: &Request) -> bool {
 /// More hashes tell nothing more.
 const MOST: usize = 4096;
 
-/// The time at which a message was sent is nobody's to give back.
+/// The time at which a message was sent is nobody's to give back, also by the name that a signed request has for it
+/// (`x-amz-date`).
 fn fields(headers: &Headers) -> impl Iterator<Item = Said<'_>> {
-    let meant = headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("date"));
+    let is_sent_at = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        name == "date" || (name.starts_with("x-") && name.ends_with("-date"))
+    };
+    let meant = headers.iter().filter(move |(name, _)| !is_sent_at(name));
     meant.filter_map(|(name, value)| {
         let text = std::str::from_utf8(value).ok()?;
         Some(Said::new(text, Field::of(&name.to_ascii_lowercase())))

@@ -394,7 +394,10 @@ impl Playlist {
     }
 
     pub(super) fn fits(&self, index: &Index, number: usize, asked: &Asked<'_>) -> bool {
-        if self.is_same_client && !self.keys.agree(index.credentials(), number, &asked.found) {
+        let credentials = index.credentials();
+        if credentials.contradict(number, &asked.found)
+            || (self.is_same_client && !self.keys.agree(credentials, number, &asked.found))
+        {
             return false;
         }
         let recorded = &index.entry(number).holes;

@@ -180,7 +180,7 @@ const OF_TRANSFER: [&str; 14] = [
 ];
 
 /// What the names of fields hold that say a digest of the body: `etag`, `content-md5`, `x-amz-checksum-crc32`.
-const OF_BODY: [&str; 6] = ["checksum", "crc32", "digest", "etag", "hash", "md5"];
+const OF_BODY: [&str; 7] = ["checksum", "crc32", "digest", "etag", "hash", "md5", "sha256"];
 
 /// Fields that say an `ETag` again.
 const OF_ETAG: [&str; 3] = ["if-match", "if-none-match", "if-range"];

@@ -34,8 +34,13 @@ use crate::serve::server::{
 };
 use crate::serve::websocket::Compression;
 
-/// Where a resource is to be copied or moved to (RFC 4918, section 10.3).
-const DESTINATION: HeaderName = HeaderName::from_static("destination");
+/// Fields that name a resource by its address: where it is to be copied or moved to (RFC 4918, section 10.3), and
+/// from where.
+const ADDRESSES_NAMED: [HeaderName; 3] = [
+    HeaderName::from_static("destination"),
+    HeaderName::from_static("x-ms-copy-source"),
+    HeaderName::from_static("x-amz-copy-source"),
+];
 
 /// Sends requests to a live server and records what comes of them.
 #[derive(Debug, Clone)]
@@ -157,7 +162,8 @@ impl Recorder {
             body => (body, None),
         };
         if let Some(inward) = inward {
-            inward.fields(&mut headers, &[REFERER, DESTINATION]);
+            inward.fields(&mut headers, &[REFERER]);
+            inward.fields(&mut headers, &ADDRESSES_NAMED);
         }
         // A server takes what changes something, and WebSockets, only from its own pages.
         pages.iter().flatten().for_each(|page| page.fields(&mut headers, &[ORIGIN, REFERER]));
