@@ -63,6 +63,39 @@ async fn a_wrong_key_gets_the_recorded_refusal_whatever_the_keys_are() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_placeholder_that_a_client_was_given_stands_for_its_own_secret_alone() {
+    let stage = Stage::new();
+    let issued = AtomicUsize::new(0);
+    let upstream = Upstream::json(move |asked: &Asked| match asked.path() {
+        "/messages" => {
+            let number = issued.fetch_add(1, Ordering::Relaxed);
+            format!(r#"{{"sid":"{}"}}"#, format!("SM{number}f").repeat(10))
+        }
+        path => format!(r#"{{"path":"{path}"}}"#),
+    });
+    let sent = |url: &str| -> [String; 3] {
+        ["1", "2", "3"].map(|text| {
+            let told = ask("POST", &format!("{url}/messages"), FIELDS, text).text();
+            told.split('"').nth(3).unwrap().to_owned()
+        })
+    };
+    let read = |url: &str, sid: &str| get(&format!("{url}/messages/{sid}")).status;
+    let session = stage.record(&upstream).await;
+    let names = sent(&session.url());
+    assert_eq!(read(&session.url(), &names[1]), 200);
+    session.finish().await.unwrap();
+    assert!(!stage.file("tape.json").contains(&names[1]));
+
+    for (number, expected) in [(0, 470), (1, 200), (2, 470)] {
+        let session = stage.replay().await;
+        let names = sent(&session.url());
+        assert_eq!(read(&session.url(), &names[number]), expected, "{names:?}");
+        let finished = session.finish().await;
+        assert_eq!(finished.is_ok(), expected == 200);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cassette_of_several_keys_replays_with_one_and_with_none() {
     let stage = Stage::new();
     let upstream = Upstream::json(|asked| format!(r#"{{"path":"{}"}}"#, asked.path()));

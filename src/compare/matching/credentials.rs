@@ -15,6 +15,8 @@ use crate::redact::{self, Found, of_request};
 pub struct Credentials {
     of: Vec<Vec<(String, usize)>>,
     refused: Vec<bool>,
+    /// Whether the path or the body names a secret that is not the first one of its name.
+    another: Vec<bool>,
 }
 
 /// What the secrets of a recording are in this run.
@@ -30,6 +32,7 @@ impl Credentials {
         let mut all = Self::default();
         for interaction in &mut cassette.interactions {
             all.of.push(of_request(&interaction.request));
+            all.another.push(names_another(&interaction.request));
             without_numbers(&mut interaction.request);
             let status = match &interaction.outcome {
                 Outcome::Response(response) => response.status,
@@ -52,6 +55,15 @@ impl Credentials {
         let Some(first) = interactions.next() else { return false };
         let of = |number: usize| self.refused.get(number);
         interactions.any(|number| of(number) != of(first))
+    }
+
+    /// Whether they tell which of these is meant, or that none is, which what is compared does not.
+    pub(super) fn tell(&self, mut interactions: impl Iterator<Item = usize>) -> bool {
+        let mut first = None;
+        interactions.any(|number| {
+            let of = self.of.get(number);
+            self.another.get(number) == Some(&true) || *first.get_or_insert(of) != of
+        })
     }
 
     /// Whether a client says what it was given in the place of another secret than the recorded one.
@@ -114,6 +126,12 @@ impl Keys {
         let mut own = asked.filter(|(recorded, _)| *recorded == secret);
         own.next().map(|(_, live)| live.to_owned()).or_else(|| self.live.get(secret).cloned())
     }
+}
+
+/// Whether the path or the body names a secret that is not the first one of its name.
+fn names_another(Request { path, body, .. }: &Request) -> bool {
+    let mut named = [path.as_bytes(), &body[..]].into_iter().flat_map(redact::placeholders);
+    named.any(|(_, _, number)| number > 1)
 }
 
 /// Whether what a client sends may be that secret: what it was given in the place of one says which.

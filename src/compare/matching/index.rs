@@ -280,14 +280,17 @@ impl Index {
         let fields = || headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
         let header = header::hash(fields(), &self.rules, !body.is_empty());
         let group = match self.verbatim.get(line, fields(), header, body)? {
-            Known::Only(number) => return Some(Recognized::Only(number)),
-            // Which of them is meant is told by fields that may hold a secret.
+            Known::Only(number) => {
+                let is_told = self.credentials.tell(std::iter::once(number));
+                return (!is_told).then_some(Recognized::Only(number));
+            }
+            // Which is meant is told by fields that may hold a secret.
             Known::OneOf(group) if self.agreement.tells(group) => return None,
             Known::OneOf(group) => group,
         };
         let attempt = header::attempt(fields());
         let (reading, groups) = (Reading::default(), vec![group]);
-        if self.groups.get(group).is_some_and(|all| self.credentials.differ(all.iter())) {
+        if self.groups.get(group).is_some_and(|all| self.credentials.tell(all.iter())) {
             return None;
         }
         let (open, marks, found) = (Vec::new(), Vec::new(), Found::default());

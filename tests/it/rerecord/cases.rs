@@ -216,6 +216,63 @@ fn a_handle_that_comes_back_is_a_name_whatever_letters_it_has() {
 }
 
 #[test]
+fn a_uuid_is_the_same_name_without_dashes() {
+    let of = |page: &str| {
+        let link = format!("https://example.com/Task-0-{}", page.replace('-', ""));
+        talk(&[
+            ("POST /pages {}", &format!(r#"{{"id":"{page}","url":"{link}"}}"#)),
+            (&format!("GET /pages/{page}"), "{}"),
+        ])
+    };
+
+    check(&of(ONE), of(OTHER_ONE), &of(ONE));
+}
+
+#[test]
+fn a_name_that_came_back_is_one_behind_its_prefix_with_a_digit_or_none() {
+    let of = |call: &str, issued: &str| {
+        let server = vec![Id {
+            value: issued.to_owned(),
+            interaction: 0,
+            at: "/id".to_owned(),
+            reach: Reach::Anywhere,
+            evidence: Evidence::Return,
+        }];
+        let mut cassette = talk(&[
+            ("POST /calls {}", &format!(r#"{{"id":"{call}"}}"#)),
+            (&format!(r#"POST /results {{"call_id":"{call}"}}"#), "{}"),
+        ]);
+        let ids = cassette.ids.insert(Ids::default());
+        ids.server = server;
+        cassette
+    };
+    let letters = "call_TicnCQIXCueFRGNRWfCNvvgM";
+    let (digits, tail) = ("call_E7AQjVmCEPVBCCacpi0d1Y2k", "E7AQjVmCEPVBCCacpi0d1Y2k");
+
+    let [one, other] = [of(letters, letters), of(digits, tail)];
+    let texts = |cassette: &Cassette| cassette.interactions.clone();
+    assert_eq!(texts(&renew(&one, other.clone()).cassette), texts(&one));
+    assert_eq!(texts(&renew(&other, one.clone()).cassette), texts(&other));
+}
+
+#[test]
+fn when_a_request_was_sent_is_nobodys_to_give_back() {
+    let of = |sent: &str, modified: &str, text: &str| {
+        let mut cassette = talk(&[
+            ("GET /a", &format!(r#"{{"modified":"{modified}","text":"{text}"}}"#)),
+            ("GET /b", "{}"),
+        ]);
+        cassette.interactions[1].request.headers.append("x-ms-date", sent.to_owned());
+        cassette
+    };
+    let [one, two, later] =
+        ["09:00:01", "09:00:02", "10:30:05"].map(|time| format!("Sat, 21 Nov 2026 {time} GMT"));
+
+    check(&of(&one, &one, "x"), of(&later, &two, "x"), &of(&one, &one, "x"));
+    check(&of(&one, &two, "x"), of(&later, &later, "y"), &of(&one, &two, "y"));
+}
+
+#[test]
 fn members_stand_in_their_old_order() {
     let of = |json: &str| talk(&[("GET /a", json)]);
     let old = of(r#"{"b": {"x": 1, "y": [2]}, "a": "7", "c": null}"#);
