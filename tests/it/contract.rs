@@ -903,6 +903,8 @@ fn what_comes_just_where_it_is_asked_for_has_to_come_there() {
     assert_eq!(broken(page(92, "", false, "you")), 0);
     assert_eq!(broken(page(93, "&expand=tags,owner", false, "")), 1);
     assert_eq!(broken(found("/items?page=94", r#"{"items":[],"more":true}"#)), 1);
+    // Clients stop where there is no more, and never ask for the next page.
+    assert_eq!(broken(found("/items?page=96", r#"{"items":[],"more":false,"next":"page"}"#)), 1);
     // Of an item that is not there nothing is missing.
     assert_eq!(broken(found("/items?page=95&expand=owner", r#"{"items":[],"more":false}"#)), 0);
 }

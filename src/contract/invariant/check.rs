@@ -60,7 +60,8 @@ impl fmt::Display for Violation {
                 write!(f, "{at} refers to nothing before")
             }
             (Invariant::Comes(..), _) => {
-                write!(f, "it is missing in event {}", at.event.unwrap_or_default() + 1)
+                let is = if at.says.is_empty() { "there all the same" } else { "missing" };
+                write!(f, "it is {is} in event {}", at.event.unwrap_or_default() + 1)
             }
             (Invariant::Tied(Tie::Joins, ..), _) => write!(f, "{at} is not what the pieces say"),
             (Invariant::Tied(Tie::Extends, ..), _) => write!(f, "{at} begins otherwise"),
@@ -133,22 +134,23 @@ impl Check<'_> {
         }
     }
 
-    /// The messages in which something is missing that should come.
+    /// The messages in which something is missing that should come, or comes where it should not.
     fn missing<'c>(&'c self, invariant: &'c Invariant) -> impl Iterator<Item = Place> + 'c {
         let comes = match invariant {
             Invariant::Comes(field, with) => Some((&field.path, with)),
             _ => None,
         };
-        comes.into_iter().flat_map(|(path, with)| {
+        comes.into_iter().flat_map(move |(path, with)| {
             let events = self.trace.events.iter().enumerate();
-            let missing = events.filter(|(_, event)| {
-                presence::is_missing(event.json, path)
-                    && presence::conditions(self.trace.request, event.json).contains(with)
-            });
-            missing.map(|(event, _)| Place {
-                event: Some(event),
-                pointer: String::new(),
-                says: path.to_string(),
+            events.filter_map(move |(event, said)| {
+                let is_missing = presence::is_missing(said.json, path)
+                    && presence::conditions(self.trace.request, said.json).contains(with);
+                let says = match is_missing {
+                    true => path.to_string(),
+                    false if presence::comes_without(said.json, path, with) => String::new(),
+                    false => return None,
+                };
+                Some(Place { event: Some(event), pointer: String::new(), says })
             })
         })
     }

@@ -147,6 +147,24 @@ pub(super) fn is_missing(json: &str, field: &Path) -> bool {
     has_object && !has_field
 }
 
+/// Whether a field comes although the answer says the opposite of what it comes with. What was asked for may come
+/// unasked.
+pub(super) fn comes_without(json: &str, field: &Path, with: &With) -> bool {
+    let opposite = match with.says.as_deref() {
+        Some("true") if !with.in_request => "false",
+        Some("false") if !with.in_request => "true",
+        _ => return false,
+    };
+    let (mut has_field, mut is_opposite) = (false, false);
+    each(json, &mut |path, stands| {
+        if let Stands::Member(_, value) = stands {
+            has_field |= path == field;
+            is_opposite |= *path == with.path && value.as_str() == opposite;
+        }
+    });
+    has_field && is_opposite
+}
+
 /// What may decide what comes: what the request says in its fields, and what is true or false in an answer.
 pub(super) fn conditions(request: Option<&str>, json: &str) -> BTreeSet<With> {
     let mut found = BTreeSet::new();
