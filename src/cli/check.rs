@@ -59,7 +59,7 @@ impl Check {
         self.tell(&folder, &checked)?;
         tell_failed(&folder);
         contracts::tell_unread(&store::contracts(&folder)?);
-        if checked.findings.is_empty() && checked.unread.is_empty() {
+        if is_all_seen(&checked) && checked.unread.is_empty() {
             tell::line("all contracts are kept");
             return Ok(Exit::Agrees);
         }
@@ -80,9 +80,9 @@ impl Check {
     }
 
     fn tell(&self, folder: &Path, checked: &Checked) -> Result<()> {
-        let is_kept = checked.findings.is_empty() && checked.report.stale.is_empty();
+        let is_nothing = is_all_seen(checked) && checked.report.stale.is_empty();
         let mut told = match self.format {
-            Face::Text if is_kept => String::new(),
+            Face::Text if is_nothing => String::new(),
             face => report::changes(&checked.report, face, Colour::Ansi),
         };
         if self.evidence {
@@ -97,6 +97,11 @@ impl Check {
         tell::data(&told);
         Ok(())
     }
+}
+
+/// Whether contracts are kept, and all is seen that they have shown often.
+fn is_all_seen(checked: &Checked) -> bool {
+    checked.findings.is_empty() && checked.report.changes.is_empty()
 }
 
 /// Says that there are recordings at which nobody has looked: a server that breaks its client makes a test fail.

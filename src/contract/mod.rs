@@ -19,6 +19,7 @@ pub mod order;
 mod orders;
 mod paths;
 mod samples;
+mod seen;
 pub mod shape;
 mod situation;
 pub mod streams;
@@ -35,8 +36,9 @@ pub use history::History;
 pub use kinds::Kinds;
 pub use orders::{Case, Orders};
 pub(crate) use paths::{has_name_in, without_names};
+pub(crate) use seen::Seen;
 pub use situation::{Condition, Feature};
-use text::{CASSETTE, CUT, LEARNED, RECORDINGS};
+use text::{CASSETTE, CUT, LEARNED, RECORDINGS, SEEN};
 pub use traffic::Traffic;
 pub(crate) use traffic::{Answer, cassette_of};
 
@@ -44,6 +46,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::contract::invariant::Invariant;
 use crate::contract::order::Witness;
+use crate::contract::shape::Share;
 use crate::message::TagSource;
 
 /// What a server promises at one endpoint.
@@ -79,6 +82,8 @@ pub struct Origin {
     pub cassette: Option<String>,
     /// How many recordings had an answer that the server cut.
     pub cut: usize,
+    /// How many showed what may be missing, where many did: each by its place.
+    pub seen: BTreeMap<String, Share>,
     /// What the text was when it was learned, as a hash; empty if that is not known.
     pub learned: String,
 }
@@ -97,6 +102,8 @@ impl Origin {
         let mut head = vec![(RECORDINGS, self.recordings.into())];
         head.extend(self.cassette.as_deref().map(|name| (CASSETTE, name.into())));
         head.extend(Some(self.cut).filter(|cut| *cut > 0).map(|cut| (CUT, cut.into())));
+        let seen = Some(&self.seen).filter(|seen| !seen.is_empty());
+        head.extend(seen.map(|seen| (SEEN, seen::written(seen).into())));
         head.push((LEARNED, self.learned.as_str().into()));
         head
     }
@@ -119,11 +126,13 @@ impl Contract {
         self.origin.learned == self.hash()
     }
 
-    /// Whether it is the accepted one, which was learned from the same only cassette, or from several. From
-    /// how many recordings is not asked: that would change with each one that is added.
+    /// Whether it is the accepted one, which was learned from the same only cassette, or from several, and tells how
+    /// often something was seen. The numbers are not asked: they would change with each recording that is added.
     #[cfg(feature = "cli")]
     pub(crate) fn is_accepted(&self, accepted: &Self) -> bool {
-        self == accepted && self.origin.cassette == accepted.origin.cassette
+        self == accepted
+            && self.origin.cassette == accepted.origin.cassette
+            && self.origin.seen.is_empty() == accepted.origin.seen.is_empty()
     }
 
     /// Whether there are answers of which it says nothing, because they are no JSON.
@@ -139,13 +148,19 @@ impl Contract {
         !self.endpoint.media.is_empty() && !says_something
     }
 
-    /// With what is known of how it was learned: the cassette of each independent recording, and how many had an
-    /// answer that the server cut.
-    fn learned_from(mut self, recordings: &BTreeMap<Witness, &str>, cut: usize) -> Self {
-        let cassettes: BTreeSet<&&str> = recordings.values().collect();
+    /// With what is known of how it was learned: from which answers, and how many recordings had one that the server
+    /// cut.
+    fn learned_from(mut self, answers: &[Answer], cut: usize) -> Self {
+        let recordings: BTreeSet<Witness> = answers.iter().map(|answer| answer.witness).collect();
+        let cassettes: BTreeSet<&str> = answers.iter().map(Answer::cassette).collect();
         let only = cassettes.first().filter(|_| cassettes.len() == 1);
-        let cassette = only.map(|name| (**name).to_owned());
-        self.origin = Origin { recordings: recordings.len(), cassette, cut, learned: self.hash() };
+        self.origin = Origin {
+            recordings: recordings.len(),
+            cassette: only.map(|name| (*name).to_owned()),
+            cut,
+            seen: self.seen_often(answers),
+            learned: self.hash(),
+        };
         self
     }
 

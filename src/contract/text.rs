@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use super::situation::{Condition, Feature};
 use super::syntax::{ParseError, ParseErrors, line_and_column, trimmed, write_name};
-use super::{Case, Contract, Endpoint, Kinds, Orders, Origin};
+use super::{Case, Contract, Endpoint, Kinds, Orders, Origin, seen};
 use crate::contract::invariant::Invariant;
 use crate::contract::order::{Expression, Order, Pattern};
 use crate::contract::shape::Schema;
@@ -159,6 +159,11 @@ fn origin(text: &str) -> Origin {
             RECORDINGS => origin.recordings = says.parse().unwrap_or_default(),
             CASSETTE => origin.cassette = Some(says.trim_matches('"').to_owned()),
             CUT => origin.cut = says.parse().unwrap_or_default(),
+            SEEN => {
+                origin.seen = seen::read(
+                    &serde_json::from_str::<String>(says).unwrap_or_else(|_| says.to_owned()),
+                )
+            }
             LEARNED => origin.learned = says.trim_matches('"').to_owned(),
             _ => {}
         }
@@ -170,6 +175,7 @@ fn origin(text: &str) -> Origin {
 pub(super) const RECORDINGS: &str = "recordings";
 pub(super) const CASSETTE: &str = "cassette";
 pub(super) const CUT: &str = "cut";
+pub(super) const SEEN: &str = "seen";
 pub(super) const LEARNED: &str = "learned";
 
 /// The error with all that is wrong, each with its place.

@@ -246,7 +246,6 @@ impl Traffic {
     /// What the answers of an endpoint have in common.
     pub(super) fn learn(&self, endpoint: &Endpoint) -> Contract {
         let answers = self.answers(endpoint);
-        let recordings = answers.iter().map(|answer| (answer.witness, answer.cassette())).collect();
         let orders =
             Orders::learn(answers, self.asked.get(endpoint), &|word| self.clients.made_up(word));
         let contract = Contract {
@@ -268,7 +267,7 @@ impl Traffic {
             origin: Origin::default(),
         };
         let cut: BTreeSet<_> = self.cut(endpoint).iter().map(|cut| cut.recording).collect();
-        contract.learned_from(&recordings, cut.len())
+        contract.learned_from(answers, cut.len())
     }
 
     /// The header fields that are promised.

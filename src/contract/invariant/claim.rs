@@ -61,6 +61,14 @@ pub enum Referred {
 }
 
 impl Invariant {
+    /// The field that comes just where the client asks for it, if that is what it says.
+    pub(crate) fn asked_for(&self) -> Option<&str> {
+        match self {
+            Self::Comes(field, with) if with.in_request => Some(field.path.as_str()),
+            _ => None,
+        }
+    }
+
     /// The type of the messages that it is about; none if it is about all.
     pub(crate) fn tag(&self) -> Option<&str> {
         match self {

@@ -45,6 +45,8 @@ pub enum Difference {
     ValueAdded(String),
     /// A known string is gone.
     ValueRemoved(String),
+    /// A value that is yes or no is never this any more.
+    TruthRemoved(bool),
     /// Strings need not be of this format any more.
     FormatLost(String),
     /// Strings are of this format now.
@@ -107,6 +109,7 @@ impl fmt::Display for Difference {
             Self::Replaced(was, is) => write!(f, "was {}, is {}", was.to_text(), is.to_text()),
             Self::ValueAdded(value) => write!(f, "value added: {}", quote(value)),
             Self::ValueRemoved(value) => write!(f, "value removed: {}", quote(value)),
+            Self::TruthRemoved(truth) => write!(f, "value removed: {truth}"),
             Self::FormatLost(format) => write!(f, "need not be {format} any more"),
             Self::FormatGained(format) => write!(f, "is {format} now"),
             Self::BranchAdded(tag, value) => write!(f, "branch added: {tag} {}", quote(value)),
@@ -316,7 +319,7 @@ impl Field {
         }
     }
 
-    fn removed(&self) -> Difference {
+    pub(super) fn removed(&self) -> Difference {
         let was = self.schema.to_text();
         match self.presence {
             Presence::Required => Difference::RequiredFieldRemoved(was),

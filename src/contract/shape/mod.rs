@@ -11,6 +11,7 @@
 //! ambiguity in JSON schema discovery*, SIGMOD 2021.
 
 mod accept;
+mod census;
 mod change;
 mod evidence;
 mod example;
@@ -27,6 +28,8 @@ mod tags;
 
 pub use super::syntax::{ParseError, ParseErrors};
 pub use accept::{Fault, Violation};
+pub use census::Share;
+pub(crate) use census::{Census, Source};
 pub use change::{Change, Difference};
 pub use evidence::{Claim, Evidence, Tally, Witness, Witnesses};
 pub use format::Format;

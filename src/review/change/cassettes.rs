@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::exchange::{Turn, differences, is_same};
 use super::report::{CassettePair, InteractionPair, MovedCassette, State};
-use crate::cassette::{Cassette, Interaction, Name};
+use crate::cassette::{Cassette, Headers, Interaction, Name};
 use crate::compare::alignment::{Renaming, Sides};
 use crate::contract::Traffic;
 use crate::identity::identifiers;
@@ -187,4 +187,27 @@ impl Both<'_> {
         let [old, new] = [&old, &new].map(|turn| turn.as_ref().map(Turn::exchange));
         Some(InteractionPair { old, new, differences, more })
     }
+}
+
+/// The new interactions that are the same as before, by cassette and number.
+pub(super) fn same(old: &[(Name, Cassette)], new: &[(Name, Cassette)]) -> BTreeSet<String> {
+    let olds: BTreeMap<&Name, &Cassette> = old.iter().map(|(name, it)| (name, it)).collect();
+    let in_both = new.iter().filter_map(|(name, is)| Some((name, olds.get(name)?, is)));
+    let same = in_both.flat_map(|(name, was, is)| {
+        let (was, is) = (&was.interactions, &is.interactions);
+        let numbers = is.iter().enumerate().filter(|(number, interaction)| {
+            // What was added or removed stands before or behind.
+            let from_end = (number + was.len()).checked_sub(is.len());
+            let places = [Some(*number), from_end].into_iter().flatten();
+            let mut olds = places.filter_map(|place| was.get(place));
+            olds.any(|old| is_same(old, interaction) && headers_of(old) == headers_of(interaction))
+        });
+        numbers.map(|(number, _)| format!("{name} #{}", number + 1)).collect::<Vec<_>>()
+    });
+    same.collect()
+}
+
+/// Where another time is told, or another header field, it was recorded again.
+fn headers_of(interaction: &Interaction) -> Option<&Headers> {
+    interaction.response().map(|response| &response.headers)
 }

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::draft::{Draft, Position, Shown};
-use super::exchange::is_same;
 use super::report::{
     CaseEdges, CassettePair, ContractPair, Edge, Part, Report, Side, State, Verdict,
 };
@@ -13,9 +12,9 @@ use super::shapes::{Basis, Value};
 use super::weight::Sides;
 use super::{
     cassettes, cut, instead, listed, once, orders, parallel, promised_orders, requests, shapes,
-    ties,
+    ties, unseen,
 };
-use crate::cassette::{Cassette, Headers, Interaction, Name};
+use crate::cassette::{Cassette, Name};
 use crate::contract::order::Order;
 use crate::contract::shape::Schema;
 use crate::contract::{
@@ -87,9 +86,8 @@ pub fn check(protocols: &Protocols, recorded: Known<'_>) -> Checked {
         (Promises::of(protocols, accepted, &[]), Promises::of(protocols, recorded, &[]));
     is.forget_orphans(|_| true);
     let findings = std::mem::take(&mut is.findings);
-    // What is cut is kept as far as it came.
-    let cut = was.all.keys().filter(|endpoint| !is.traffic.cut(endpoint).is_empty());
-    let endpoints = findings.iter().map(Finding::endpoint).chain(cut).cloned().collect();
+    // Answers that are cut keep a contract, and so do those in which something never comes.
+    let endpoints = findings.iter().map(Finding::endpoint).chain(was.all.keys()).cloned().collect();
     let is_new = |finding: &&Finding| matches!(finding, Finding::New(_));
     let new = findings.iter().filter(is_new).map(|finding| finding.endpoint().clone()).collect();
     let report = report([accepted, recorded], was, is, endpoints, |_, _| Vec::new());
@@ -107,7 +105,7 @@ fn report(
     let moved = moved(&was, &is);
     let is_there = |it: &&Endpoint| !moved.values().any(|from| from == it);
     let endpoints: Vec<&Endpoint> = endpoints.iter().filter(is_there).collect();
-    let same = same(old.cassettes, new.cassettes);
+    let same = cassettes::same(old.cassettes, new.cassettes);
     // One endpoint may take as long as all others: meanwhile the cassettes are compared.
     let drafts = || {
         parallel::each(&endpoints, |endpoint| {
@@ -295,29 +293,6 @@ impl Promise {
     }
 }
 
-/// The new interactions that are the same as before, by cassette and number.
-fn same(old: &[(Name, Cassette)], new: &[(Name, Cassette)]) -> BTreeSet<String> {
-    let olds: BTreeMap<&Name, &Cassette> = old.iter().map(|(name, it)| (name, it)).collect();
-    let in_both = new.iter().filter_map(|(name, is)| Some((name, olds.get(name)?, is)));
-    let same = in_both.flat_map(|(name, was, is)| {
-        let (was, is) = (&was.interactions, &is.interactions);
-        let numbers = is.iter().enumerate().filter(|(number, interaction)| {
-            // What was added or removed stands before or behind.
-            let from_end = (number + was.len()).checked_sub(is.len());
-            let places = [Some(*number), from_end].into_iter().flatten();
-            let mut olds = places.filter_map(|place| was.get(place));
-            olds.any(|old| is_same(old, interaction) && headers_of(old) == headers_of(interaction))
-        });
-        numbers.map(|(number, _)| format!("{name} #{}", number + 1)).collect::<Vec<_>>()
-    });
-    same.collect()
-}
-
-/// Where another time is told, or another header field, it was recorded again.
-fn headers_of(interaction: &Interaction) -> Option<&Headers> {
-    interaction.response().map(|response| &response.headers)
-}
-
 fn at_endpoint(
     old: &Promise,
     new: &Promise,
@@ -335,6 +310,7 @@ fn at_endpoint(
             orders::unseen(orders, before, answers, &mut drafts);
         }
         sides.weigh(&mut drafts);
+        unseen::add(&mut drafts, was, [before, answers]);
         return drafts;
     }
     let mut drafts = Vec::new();
@@ -368,6 +344,7 @@ fn at_endpoint(
     sides.weigh(&mut drafts);
     let mut drafts = once::with_what_is_gone(drafts);
     sides.weigh_together(&mut drafts);
+    unseen::add(&mut drafts, was, [before, answers]);
     drafts
 }
 
@@ -482,8 +459,8 @@ fn appeared(endpoint: &Endpoint, is_gone: bool, was: &Promises, is: &Promises) -
             (Rule::MediaGone, Verdict::Trim, format!("`{media}` is not recorded any more"))
         }
     };
-    let draft = at_status(rule, verdict, what);
-    draft.witnessed(is.first(endpoint))
+    let draft = at_status(rule, verdict, what).witnessed(is.first(endpoint));
+    instead::weigh_gone(draft, endpoint, was, is)
 }
 
 fn at_status(rule: Rule, verdict: Verdict, what: String) -> Draft {

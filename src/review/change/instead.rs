@@ -14,7 +14,7 @@ use super::report::{Part, Verdict};
 use super::requests::{self, Unanswered};
 use super::rule::Rule;
 use super::weight::{CHANCE, Weight};
-use crate::contract::order::{Witness, exact};
+use crate::contract::order::{FEWEST, Witness, exact};
 use crate::contract::{Answer, Endpoint, without_names};
 use crate::text::json::Text;
 
@@ -210,6 +210,31 @@ fn seldom_refused(
             lost + kept
         )
     })
+}
+
+/// Calls unproven that no answer of the path is any more what was a success before, where chance hardly explains it.
+pub(super) fn weigh_gone(draft: Draft, gone: &Endpoint, was: &Promises, is: &Promises) -> Draft {
+    let before = |it: &Endpoint| match was.traffic.answers(it) {
+        [] => was.all.get(it).map_or(0, |it| it.contract.origin.recordings),
+        answers => recordings(answers),
+    };
+    // A refusal is told by itself.
+    let could = |it: &&Endpoint| it.status < 400 && is_beside(gone, it);
+    let (lost, all) = (before(gone), was.all.keys().filter(could).map(before).sum::<usize>());
+    let now = is.all.keys().filter(could).map(|it| recordings(is.traffic.answers(it))).sum();
+    let is_told = matches!(draft.rule, Rule::StatusGone | Rule::MediaGone) && gone.status < 400;
+    let is_often = lost >= FEWEST && now >= FEWEST;
+    if !is_told || !is_often || exact([(0, now as u64), (lost as u64, all as u64)]) >= CHANCE {
+        return draft;
+    }
+    Draft { verdict: Verdict::Unproven, ..draft }.because(hardly_chance(now, [lost, all]))
+}
+
+/// What numbers say of what no recording shows any more, and so many of before did.
+pub(super) fn hardly_chance(now: usize, [seen, all]: [usize; 2]) -> String {
+    format!(
+        "none of {now} recordings shows it, and {seen} of {all} did before: that is hardly chance"
+    )
 }
 
 /// Whether the only cassette shows it in which there was anything else.

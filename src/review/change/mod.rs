@@ -31,6 +31,7 @@ mod rule;
 mod shapes;
 mod swap;
 mod ties;
+mod unseen;
 mod weight;
 
 pub use approval::Approval;

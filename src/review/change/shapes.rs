@@ -100,11 +100,7 @@ fn each(
         match (old.get(kind), new.get(kind)) {
             (Some(old), Some(new)) => {
                 let drafts = changes(part, old, new, basis, &values);
-                let said = match part {
-                    _ if is_only => String::new(),
-                    Part::Body => format!(" (in answers of the kind `{kind}`)"),
-                    _ => format!(" (in `{kind}` messages)"),
-                };
+                let said = if is_only { String::new() } else { among(part, kind) };
                 drafts.into_iter().map(|draft| below(kind, &said, draft)).collect()
             }
             (None, _) if values.is_empty() && basis == Basis::Learned => Vec::new(),
@@ -124,6 +120,13 @@ fn below(kind: &str, said: &str, mut draft: Draft) -> Draft {
         *of = Some(kind.to_owned());
     }
     draft
+}
+
+fn among(part: Part, kind: &str) -> String {
+    match part {
+        Part::Body => format!(" (in answers of the kind `{kind}`)"),
+        _ => format!(" (in `{kind}` messages)"),
+    }
 }
 
 fn came(part: Part, kind: &str, values: &[&Value<'_>]) -> Draft {
@@ -469,6 +472,15 @@ fn said(json: &str) -> String {
     text.map_or_else(String::new, std::borrow::Cow::into_owned)
 }
 
+/// Something that is allowed, and not seen any more.
+pub(super) fn not_seen(part: Part, kind: Option<&str>, change: Change) -> Option<Draft> {
+    let draft = gone(part, std::iter::once(change), Basis::Accepted).pop()?;
+    Some(match kind {
+        Some(kind) => below(kind, &among(part, kind), draft),
+        None => draft,
+    })
+}
+
 /// What is not seen any more.
 fn gone(part: Part, differences: impl Iterator<Item = Change>, basis: Basis) -> Vec<Draft> {
     let drafts = differences.filter_map(|change| {
@@ -492,6 +504,10 @@ fn gone(part: Part, differences: impl Iterator<Item = Change>, basis: Basis) -> 
             }
             Difference::ValueRemoved(value) => {
                 (Rule::ValueGone, value.clone(), format!("{name} is never `{value:?}` any more"))
+            }
+            Difference::TruthRemoved(truth) => {
+                let what = format!("{name} is never `{truth}` any more");
+                (Rule::ValueGone, truth.to_string(), what)
             }
             Difference::BranchRemoved(_, value) if part == Part::Events && path.is_empty() => {
                 let what = format!("`{value}` messages are not seen any more");

@@ -15,6 +15,7 @@ mod sockets;
 mod state;
 
 mod soundness;
+mod unseen;
 mod values;
 mod weights;
 

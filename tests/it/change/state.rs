@@ -9,10 +9,10 @@ use retape::{Cassette, Name};
 use super::recordings::{exchange, learned};
 use super::told;
 
-type Side = Vec<(Name, Cassette)>;
+pub(super) type Side = Vec<(Name, Cassette)>;
 
 /// Each interaction in a cassette of its own.
-fn apart(prefix: &str, interactions: impl IntoIterator<Item = Interaction>) -> Side {
+pub(super) fn apart(prefix: &str, interactions: impl IntoIterator<Item = Interaction>) -> Side {
     let one = |(number, interaction)| {
         let name = Name::new(format!("{prefix}-{number}")).unwrap();
         (name, Cassette { interactions: vec![interaction], ..Cassette::default() })
@@ -21,7 +21,7 @@ fn apart(prefix: &str, interactions: impl IntoIterator<Item = Interaction>) -> S
 }
 
 /// What `diff` and `check` tell.
-fn both(old: &Side, new: &Side) -> [Vec<String>; 2] {
+pub(super) fn both(old: &Side, new: &Side) -> [Vec<String>; 2] {
     let known = |name, cassettes| Known { name, path: "c", cassettes, accepted: &[] };
     let accepted = learned(old);
     let checked = change::check(
@@ -159,4 +159,16 @@ fn an_answer_about_another_one_than_its_path_names_breaks() {
     for told in found {
         assert_eq!(told, [format!("breaking {what}")]);
     }
+}
+
+#[test]
+fn a_kind_of_answer_that_never_comes_again_is_told_by_numbers() {
+    let old = asked("old", 8, 24, true);
+
+    let [_, check] = both(&old, &asked("new", 5, 24, false));
+    let [_, few] = both(&old, &asked("new", 1, 8, false));
+
+    let what = "media-gone: `text/event-stream` is not recorded any more";
+    assert_eq!(check, [format!("unproven {what}")]);
+    assert_eq!(few, [format!("trim {what}")]);
 }

@@ -1,0 +1,138 @@
+//! How often recordings have shown what a contract allows and does not require.
+//!
+//! # Rationale
+//!
+//! A server that never sends an optional field any more keeps its contract. Only numbers tell that it was seen often,
+//! and that there were enough recordings since then which could have shown it. The head of a contract says how often.
+
+use std::collections::BTreeMap;
+
+use super::cut::JsonMessage;
+use super::order::FEWEST;
+use super::text::{BODY, EVENTS, HEADERS};
+use super::traffic::Answer;
+use super::{Contract, Kinds};
+use crate::contract::shape::{Census, Change, Difference, Schema, Share, Source};
+
+/// Something that a contract allows and does not require.
+pub(crate) struct Seen {
+    /// The part of the contract.
+    pub(crate) part: &'static str,
+    /// The kind of the message, where no field tells it.
+    pub(crate) kind: Option<String>,
+    /// What it would be not to see it any more.
+    pub(crate) gone: Change,
+    /// How many recordings show it.
+    pub(crate) share: Share,
+}
+
+impl Contract {
+    /// What it allows and does not require, and how many of these recordings show it.
+    pub(crate) fn seen(&self, answers: &[Answer]) -> Vec<Seen> {
+        let all = [
+            in_part(HEADERS, self.headers.as_ref(), answers, |answer| {
+                std::slice::from_ref(&answer.headers)
+            }),
+            in_part(EVENTS, self.events.as_ref(), answers, |answer| &answer.events),
+            in_part(BODY, self.body.as_ref(), answers, |answer| answer.body.as_slice()),
+        ];
+        all.into_iter().flatten().collect()
+    }
+
+    /// What is said of it in the head: how often that was seen which recordings showed often.
+    pub(super) fn seen_often(&self, answers: &[Answer]) -> BTreeMap<String, Share> {
+        let often = self.seen(answers).into_iter().filter(|it| it.share.is_often());
+        often.map(|seen| (seen.key(), seen.share)).collect()
+    }
+}
+
+fn in_part(
+    part: &'static str,
+    kinds: Option<&Kinds>,
+    answers: &[Answer],
+    of: fn(&Answer) -> &[JsonMessage],
+) -> Vec<Seen> {
+    let census = |kind: Option<&String>, schema: &Schema| {
+        let mut census = Census::of(schema);
+        for answer in answers {
+            let said = of(answer).iter().filter(|it| kind.is_none_or(|kind| *kind == it.kind));
+            for message in said {
+                let recording = Source::recording(answer.witness.0);
+                // A body is a resource, a message is none.
+                let source =
+                    if part == BODY { recording.within(message.text()) } else { recording };
+                census.see(message.text(), source);
+            }
+        }
+        let shares = census.shares().into_iter();
+        shares
+            .map(|(gone, share)| Seen { part, kind: kind.cloned(), gone, share })
+            .collect::<Vec<_>>()
+    };
+    match kinds {
+        None => Vec::new(),
+        Some(Kinds::One(schema)) => census(None, schema),
+        Some(Kinds::Each(kinds)) => {
+            kinds.iter().flat_map(|(kind, schema)| census(Some(kind), schema)).collect()
+        }
+    }
+}
+
+impl Share {
+    /// Whether so many show it that it may tell something.
+    pub(crate) fn is_often(self) -> bool {
+        self.seen >= FEWEST
+    }
+}
+
+impl Seen {
+    /// How it is called in the head of a contract.
+    pub(crate) fn key(&self) -> String {
+        let at = self.gone.at();
+        let inside = [self.part, self.kind.as_deref().unwrap_or_default(), &at];
+        let inside: Vec<&str> = inside.into_iter().filter(|step| !step.is_empty()).collect();
+        let what = match &self.gone.difference {
+            Difference::ValueRemoved(word) => format!("={word}"),
+            Difference::TruthRemoved(truth) => format!("={truth}"),
+            Difference::BranchRemoved(tag, word) => format!(" {tag}={word}"),
+            Difference::Narrowed(schema) => format!(" {}", schema.kind()),
+            _ => "?".to_owned(),
+        };
+        format!("{}{what}", inside.join(" "))
+    }
+}
+
+/// What stands between those in the head of a contract.
+const BETWEEN: &str = ", ";
+
+/// It as the head of a contract says it.
+pub(super) fn written(seen: &BTreeMap<String, Share>) -> String {
+    let each = seen.iter().map(|(key, share)| format!("{key} {}/{}", share.seen, share.all));
+    each.collect::<Vec<_>>().join(BETWEEN)
+}
+
+/// The same, read.
+pub(super) fn read(said: &str) -> BTreeMap<String, Share> {
+    let each = said.split(BETWEEN).filter_map(|one| {
+        let (key, share) = one.rsplit_once(' ')?;
+        let (seen, all) = share.split_once('/')?;
+        let share = Share { seen: seen.parse().ok()?, all: all.parse().ok()? };
+        Some((key.to_owned(), share))
+    });
+    each.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_head_of_a_contract_says_is_read_again() {
+        let said = "body items[] type=a, b 9/9, body more? 5/18, headers link? 7/18";
+
+        let seen = read(said);
+
+        assert_eq!(seen["body more?"], Share { seen: 5, all: 18 });
+        assert_eq!(written(&seen), "b 9/9, body more? 5/18, headers link? 7/18");
+    }
+}

@@ -1,0 +1,246 @@
+//! How many recordings show what a promise allows and does not require.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::BuildHasher as _;
+
+use foldhash::fast::FixedState;
+
+use super::change::{Change, Difference};
+use super::rows::identity;
+use super::schema::{Field, Object, Presence, Schema, Text};
+use crate::text::json;
+
+/// Who has shown something: a recording, and the row of a list or the resource in which it stands. What says the same
+/// in many answers counts once.
+#[derive(Clone, Copy)]
+pub(crate) struct Source {
+    recording: u32,
+    row: u64,
+}
+
+impl Source {
+    /// A recording.
+    pub(crate) fn recording(recording: u32) -> Self {
+        Self { recording, row: u64::from(recording) }
+    }
+
+    /// A value of it, which may be one that several say.
+    pub(crate) fn within(self, value: json::Text<'_>) -> Self {
+        let row = identity(value).map(|_| FixedState::default().hash_one(value.as_str()));
+        Self { row: row.unwrap_or(self.row), ..self }
+    }
+}
+
+/// Independent recordings, each with what it says once.
+#[derive(Default)]
+struct Recordings {
+    all: BTreeSet<u32>,
+    rows: BTreeSet<u64>,
+}
+
+impl Recordings {
+    fn insert(&mut self, source: Source) {
+        self.all.insert(source.recording);
+        self.rows.insert(source.row);
+    }
+
+    fn len(&self) -> usize {
+        self.all.len().min(self.rows.len())
+    }
+}
+
+/// How many independent recordings show something, of those that could.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share {
+    /// Those that show it.
+    pub seen: usize,
+    /// Those that have something where it could be.
+    pub all: usize,
+}
+
+/// The values that were seen at a place of a promise: which recordings show each of the things that it allows.
+#[derive(Default)]
+pub(crate) struct Census<'s> {
+    values: Recordings,
+    strings: Recordings,
+    objects: Recordings,
+    choices: Vec<(Choice<'s>, Recordings)>,
+    booleans: Recordings,
+    elements: Option<Box<Self>>,
+    fields: BTreeMap<&'s str, (&'s Field, Self)>,
+    /// The members whose names are data.
+    rest: Option<Box<Self>>,
+    /// What tells objects apart, and those that say each word there.
+    branches: Option<(&'s str, BTreeMap<&'s str, Self>)>,
+}
+
+/// What a value may be.
+enum Choice<'s> {
+    /// Of this type, where there are several.
+    Type(Schema),
+    Truth(bool),
+    Word(&'s str),
+}
+
+impl<'s> Census<'s> {
+    /// Of a promise of which nothing was seen yet.
+    pub(crate) fn of(schema: &'s Schema) -> Self {
+        let types = schema.types();
+        let types = types.into_iter().map(Choice::Type);
+        let truths = [true, false].into_iter().filter(|_| schema.boolean).map(Choice::Truth);
+        let words = match &schema.string {
+            // What always says the same says something new where it does not.
+            Some(Text::Of(formats, words)) if formats.is_empty() && words.len() == 1 => None,
+            Some(Text::Open(words) | Text::Of(_, words)) => Some(words),
+            _ => None,
+        };
+        let words = words.into_iter().flatten().map(|word| Choice::Word(word));
+        let choices =
+            types.chain(truths).chain(words).map(|it| (it, Recordings::default())).collect();
+        let elements = schema.array.as_deref().map(|it| Box::new(Self::of(it)));
+        let object = schema.object.as_deref().map(Self::of_object).unwrap_or_default();
+        Self { choices, elements, ..object }
+    }
+
+    fn of_object(object: &'s Object) -> Self {
+        match object {
+            Object::Plain(plain) => {
+                let fields = plain.fields.iter();
+                let fields =
+                    fields.map(|(name, it)| (name.as_str(), (it, Self::of(&it.schema)))).collect();
+                let rest = plain.rest.as_ref().map(|rest| Box::new(Self::of(&rest.schema)));
+                Self { fields, rest, ..Self::default() }
+            }
+            Object::Union(union) => {
+                let branches = union.branches.iter();
+                let branches =
+                    branches.map(|(word, it)| (word.as_str(), Self::of_object(it))).collect();
+                Self { branches: Some((&union.tag, branches)), ..Self::default() }
+            }
+        }
+    }
+
+    /// Looks at a value of a recording.
+    pub(crate) fn see(&mut self, value: json::Text<'_>, source: Source) {
+        self.values.insert(source);
+        let string = value.string();
+        if string.is_some() {
+            self.strings.insert(source);
+        }
+        if matches!(value.as_str(), "true" | "false") {
+            self.booleans.insert(source);
+        }
+        for (choice, seen) in &mut self.choices {
+            let is_shown = match choice {
+                Choice::Type(schema) => schema.is_of_type(value),
+                Choice::Truth(truth) => value.as_str() == if *truth { "true" } else { "false" },
+                Choice::Word(word) => string.as_deref() == Some(*word),
+            };
+            if is_shown {
+                seen.insert(source);
+            }
+        }
+        match value.container() {
+            Some(json::Container::Array) => {
+                let Some(inside) = &mut self.elements else { return };
+                value.elements().for_each(|it| inside.see(it, source.within(it)));
+            }
+            Some(json::Container::Object) => self.see_object(value, source),
+            None => {}
+        }
+    }
+
+    fn see_object(&mut self, object: json::Text<'_>, source: Source) {
+        self.objects.insert(source);
+        if let Some((tag, branches)) = &mut self.branches {
+            let word = object.get(tag).and_then(json::Text::string);
+            let branch = word.and_then(|word| branches.get_mut(&*word));
+            branch.into_iter().for_each(|it| it.see_object(object, source));
+            return;
+        }
+        if self.fields.is_empty() && self.rest.is_none() {
+            return;
+        }
+        for (name, value) in object.members() {
+            match (self.fields.get_mut(&*name), &mut self.rest) {
+                (Some((_, field)), _) => field.see(value, source),
+                (None, Some(rest)) => rest.see(value, source),
+                (None, None) => {}
+            }
+        }
+    }
+
+    /// How many show each thing that need not be there, as what it would be not to see it any more.
+    pub(crate) fn shares(&self) -> Vec<(Change, Share)> {
+        let mut found = Vec::new();
+        self.tell(&mut Vec::new(), &mut found);
+        found
+    }
+
+    fn tell(&self, place: &mut Vec<String>, found: &mut Vec<(Change, Share)>) {
+        let mut add = |place: &[String], difference, seen: &Recordings, all: &Recordings| {
+            let share = Share { seen: seen.len(), all: all.len() };
+            found.push((Change { place: place.to_vec(), difference }, share));
+        };
+        for (choice, seen) in &self.choices {
+            let (gone, all) = match choice {
+                Choice::Type(schema) => (Difference::Narrowed(schema.clone()), &self.values),
+                Choice::Truth(truth) => (Difference::TruthRemoved(*truth), &self.booleans),
+                Choice::Word(word) => (Difference::ValueRemoved((*word).to_owned()), &self.strings),
+            };
+            add(place, gone, seen, all);
+        }
+        for (name, (field, inside)) in &self.fields {
+            if field.presence == Presence::Optional {
+                let place = [place.as_slice(), &[(*name).to_owned()]].concat();
+                add(&place, field.removed(), &inside.values, &self.objects);
+            }
+        }
+        if let Some((tag, branches)) = &self.branches {
+            for (word, inside) in branches {
+                let gone = Difference::BranchRemoved((*tag).to_owned(), (*word).to_owned());
+                add(place, gone, &inside.objects, &self.objects);
+            }
+        }
+        let fields = self.fields.iter().map(|(name, (_, inside))| (*name, inside));
+        let branches = self.branches.iter().flat_map(|(_, it)| it.iter().map(|(it, of)| (*it, of)));
+        let elements = self.elements.iter().map(|inside| ("[]", &**inside));
+        let rest = self.rest.iter().map(|inside| ("{}", &**inside));
+        for (step, inside) in fields.chain(branches).chain(elements).chain(rest) {
+            place.push(step.to_owned());
+            inside.tell(place, found);
+            place.pop();
+        }
+    }
+}
+
+impl Schema {
+    /// Each type that it allows by itself, if they are several.
+    fn types(&self) -> Vec<Self> {
+        let none = Self::default;
+        let all = [
+            Self { null: self.null, ..none() },
+            Self { boolean: self.boolean, ..none() },
+            Self { number: self.number, ..none() },
+            Self { string: self.string.clone(), ..none() },
+            Self { array: self.array.clone(), ..none() },
+            Self { object: self.object.clone(), ..none() },
+        ];
+        let types: Vec<Self> = all.into_iter().filter(|it| !it.is_never()).collect();
+        if types.len() > 1 { types } else { Vec::new() }
+    }
+
+    /// Whether a value is of the only type that it allows.
+    fn is_of_type(&self, value: json::Text<'_>) -> bool {
+        match value.container() {
+            Some(json::Container::Array) => self.array.is_some(),
+            Some(json::Container::Object) => self.object.is_some(),
+            None => match value.as_str().trim_ascii_start().as_bytes().first() {
+                Some(b'n') => self.null,
+                Some(b't' | b'f') => self.boolean,
+                Some(b'"') => self.string.is_some(),
+                _ => self.number.is_some(),
+            },
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What recordings have shown often, and no recording shows any more.
+//!
+//! # Rationale
+//!
+//! Nothing that a contract allows has to come, so what never comes again breaks none. Numbers tell that it is hardly
+//! chance: how many recordings of before show it, of those that could, and how many could now.
+
+use std::collections::BTreeMap;
+
+use super::draft::Draft;
+use super::instead::hardly_chance;
+use super::report::{Part, Verdict};
+use super::rule::Rule;
+use super::shapes;
+use super::weight::CHANCE;
+use crate::contract::order::{FEWEST, exact};
+use crate::contract::shape::Share;
+use crate::contract::{Answer, Contract, Seen};
+
+/// Adds what is not seen any more to what else has changed. Where recordings of before are at hand they are counted;
+/// else the head of the contract tells their numbers.
+pub(super) fn add(drafts: &mut Vec<Draft>, was: &Contract, [before, answers]: [&[Answer]; 2]) {
+    // Whether what was asked for comes is told by that, and it may not have been asked for.
+    let is_asked_for = |seen: &Seen| {
+        let at = seen.gone.at();
+        was.invariants.iter().any(|it| it.asked_for() == Some(&at))
+    };
+    let is_gone =
+        |seen: &Seen| seen.share.seen == 0 && seen.share.all >= FEWEST && !is_asked_for(seen);
+    let gone: Vec<Seen> = was.seen(answers).into_iter().filter(is_gone).collect();
+    if gone.is_empty() {
+        return;
+    }
+    let counted: BTreeMap<String, Share>;
+    let known = if before.is_empty() {
+        &was.origin.seen
+    } else {
+        counted = was.seen(before).into_iter().map(|it| (it.key(), it.share)).collect();
+        &counted
+    };
+    let often = known.values().filter(|share| share.is_often()).count();
+    for seen in gone {
+        let share = known.get(&seen.key()).copied().filter(|share| share.is_often());
+        let Some((share, draft)) = share.zip(not_seen(&seen)) else { continue };
+        let draft = weighed(draft, share, seen.share, often);
+        match drafts.iter_mut().find(|other| is_told(other, &draft)) {
+            None => drafts.push(draft),
+            Some(other) if other.is(&draft) && other.verdict == Verdict::Trim => *other = draft,
+            Some(_) => {}
+        }
+    }
+}
+
+/// What it is that no recording shows something.
+fn not_seen(seen: &Seen) -> Option<Draft> {
+    let part = [Part::Headers, Part::Events, Part::Body];
+    let part = part.into_iter().find(|part| part.as_str() == seen.part)?;
+    shapes::not_seen(part, seen.kind.as_deref(), seen.gone.clone())
+}
+
+/// It is unproven where chance hardly explains it; `often` other things could have gone by chance as well.
+fn weighed(draft: Draft, before: Share, now: Share, often: usize) -> Draft {
+    let of = |share: Share| (share.seen as u64, share.all as u64);
+    if exact([of(before), of(now)]) * often as f64 >= CHANCE {
+        return draft;
+    }
+    let why = hardly_chance(now.all, [before.seen, before.all]);
+    Draft { verdict: Verdict::Unproven, ..draft }.because(why)
+}
+
+/// Whether another change tells the same, or what came in its place.
+fn is_told(other: &Draft, gone: &Draft) -> bool {
+    let is_there = (other.part, &other.path) == (gone.part, &gone.path);
+    let is_of_order = gone.rule == Rule::TagGone && other.part == Part::Order;
+    other.is(gone) || other.verdict == Verdict::Breaking && (is_there || is_of_order)
+}

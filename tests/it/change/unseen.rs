@@ -1,0 +1,82 @@
+//! What recordings have shown often, and no recording shows any more.
+
+use retape::cassette::{Interaction, Outcome};
+
+use super::recordings::exchange;
+use super::state::{Side, apart, both};
+
+/// Pages, of which the first ones say this, and the others that.
+fn pages(prefix: &str, [(many, one), (few, other)]: [(usize, &str); 2]) -> Side {
+    let page = |number| {
+        let asked = format!(r#"{{"text":"{prefix} {number}"}}"#);
+        exchange("/pages", &asked, 200, &[if number < many { one } else { other }])
+    };
+    apart(prefix, (0..many + few).map(page))
+}
+
+/// What is told of pages of which many had something, and none has it now, by `diff`, and by `check` of a contract
+/// that is kept.
+#[track_caller]
+fn check([one, other]: [&str; 2], expected: &[&str]) {
+    let old = pages("old", [(9, one), (9, other)]);
+
+    let told = both(&old, &pages("new", [(0, one), (18, other)]));
+    let few = both(&old, &pages("new", [(0, one), (5, other)]));
+    let very_few = both(&old, &pages("new", [(0, one), (2, other)]));
+    let as_before = both(&old, &pages("new", [(1, one), (17, other)]));
+
+    let of = |verdict: &str| -> Vec<String> {
+        expected.iter().map(|what| format!("{verdict} {what}")).collect()
+    };
+    assert_eq!(told, [of("unproven"), of("unproven")]);
+    assert_eq!(few, [of("trim"), of("trim")]);
+    assert_eq!(very_few[1], [""; 0]);
+    assert_eq!(as_before, [vec![""; 0], vec![""; 0]]);
+}
+
+#[test]
+fn an_optional_field_that_never_comes_again_is_told_by_numbers() {
+    let pages = [r#"{"n":1,"more":5}"#, r#"{"n":1}"#];
+    check(pages, &["field-gone: `more` is not seen any more"]);
+}
+
+#[test]
+fn a_word_of_an_outcome_that_is_never_said_again_is_told_by_numbers() {
+    let pages = [r#"{"finish_reason":"tool_calls"}"#, r#"{"finish_reason":"stop"}"#];
+    check(pages, &["value-gone: `finish_reason` is never `\"tool_calls\"` any more"]);
+}
+
+#[test]
+fn what_is_never_true_again_is_told_by_numbers() {
+    let pages = [r#"{"has_more":true}"#, r#"{"has_more":false}"#];
+    check(pages, &["value-gone: `has_more` is never `true` any more"]);
+}
+
+#[test]
+fn a_type_that_a_value_never_has_again_is_told_by_numbers() {
+    let pages = [r#"{"next":null}"#, r#"{"next":7}"#];
+    check(pages, &["type-gone: `next` is never `null` any more"]);
+}
+
+#[test]
+fn a_header_field_that_never_comes_again_is_told_by_numbers() {
+    let linked = |side: Side, count| -> Side {
+        let mut side = side;
+        for (_, cassette) in side.iter_mut().take(count) {
+            let Interaction { outcome: Outcome::Response(response), .. } =
+                &mut cassette.interactions[0]
+            else {
+                continue;
+            };
+            response.headers.append("link", "</pages?after=7>; rel=next");
+        }
+        side
+    };
+    let page = r#"{"n":1}"#;
+    let all = |prefix| pages(prefix, [(18, page), (0, page)]);
+
+    let told = both(&linked(all("old"), 9), &all("new"));
+
+    let what = "unproven field-gone: the header field `link` is not seen any more";
+    assert_eq!(told, [[what], [what]]);
+}
