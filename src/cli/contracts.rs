@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::tell;
 use crate::assert::{self, Checked};
-use crate::contract::{Contract, Finding};
+use crate::contract::{Contract, Endpoint, Finding};
 use crate::error::Result;
 use crate::review::report::count;
 use crate::store;
@@ -32,12 +32,17 @@ pub(super) fn accept(cassettes: &Path, finding: &Finding) -> Result<()> {
 
 /// Says of which answers nothing is promised but a status and a media type: they are no JSON.
 pub(super) fn tell_unread(contracts: &[Contract]) {
+    let unread = contracts.iter().filter(|it| it.is_of_unread());
+    tell_unread_at(&unread.map(|it| &it.endpoint).collect::<Vec<_>>());
+}
+
+/// The same of the answers of these endpoints.
+pub(super) fn tell_unread_at(unread: &[&Endpoint]) {
     const SHOWN: usize = 3;
-    let unread: Vec<&Contract> = contracts.iter().filter(|it| it.is_of_unread()).collect();
     if unread.is_empty() {
         return;
     }
-    let name = |it: &&Contract| format!("{} {}", it.endpoint.method, it.endpoint.path);
+    let name = |it: &&Endpoint| format!("{} {}", it.method, it.path);
     let mut names: Vec<String> = unread.iter().take(SHOWN).map(name).collect();
     if unread.len() > SHOWN {
         names.push("…".to_owned());

@@ -7,7 +7,7 @@ use std::thread::{self, ScopedJoinHandle};
 use clap::Args;
 
 use super::arguments::absolute;
-use super::{Exit, tell};
+use super::{Exit, contracts, tell};
 use crate::cassette::Name;
 use crate::config::NewFields;
 use crate::error::{Error, Kind, Result};
@@ -136,6 +136,9 @@ impl Diff {
         report.locate(|name| new.text_of(name));
         self.write(&report)?;
         tell::data(&report::changes(&report, self.format, Colour::Ansi));
+        if !report.cassettes.is_empty() {
+            contracts::tell_unread_at(&report.unread.iter().collect::<Vec<_>>());
+        }
         let exit = if report.fails() { Exit::Findings } else { Exit::Agrees };
         // The process ends here: to give back what a thousand cassettes take, piece by piece, is for nothing.
         std::mem::forget((old, new, report));

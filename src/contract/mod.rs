@@ -136,7 +136,6 @@ impl Contract {
     }
 
     /// Whether there are answers of which it says nothing, because they are no JSON.
-    #[cfg(feature = "cli")]
     pub(crate) fn is_of_unread(&self) -> bool {
         let is_typed = |orders: &Orders| {
             let mut tags = orders.cases.iter().flat_map(|case| case.order.tags());

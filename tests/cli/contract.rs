@@ -71,10 +71,15 @@ fn answers_of_which_nothing_is_promised_are_named() {
 
     let (_, _, accepted) = run(&stage, &["accept"]);
     let (status, _, said) = run(&stage, &["check"]);
+    stage.write("old/mixed.json", &text.replace("a,b", "b,a"));
+    let (_, _, compared) = run(&stage, &["diff", "old", "cassettes"]);
+    let (_, _, same) = run(&stage, &["diff", "cassettes", "cassettes"]);
 
     let told = "2 contracts of answers that are no JSON: what they say is not checked (GET /list, GET /table)";
     assert!(accepted.contains(told), "{accepted}");
     assert!(said.contains(told), "{said}");
+    assert!(compared.contains(told), "{compared}");
+    assert_eq!(same, "");
     assert_eq!(status, Some(0));
 }
 

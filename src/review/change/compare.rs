@@ -151,10 +151,11 @@ fn report(
         changes.extend(drafts.map(|draft| draft.finish(endpoint, &event)));
         contracts.extend(pair(endpoint, was.all.get(before), is.all.get(endpoint)));
     }
-    let (old, new) = (was.side(old), is.side(new));
+    let (old, new, unread) = (was.side(old), is.side(new), is.unread());
     // To give so much back takes a while.
     parallel::both(|| drop(was), || drop(is));
-    let mut report = Report { old, new, changes, contracts, cassettes, ..Report::default() };
+    let mut report =
+        Report { old, new, changes, contracts, cassettes, unread, ..Report::default() };
     report.sort();
     report
 }
@@ -220,6 +221,12 @@ impl Promises {
         let is_open = |endpoint: &Endpoint| other.all.keys().any(|it| has_name_in(endpoint, it));
         let open = self.all.iter().filter(|(endpoint, _)| is_open(endpoint));
         open.map(|(_, promise)| promise.contract.clone()).collect()
+    }
+
+    /// Where answers are no JSON.
+    fn unread(&self) -> Vec<Endpoint> {
+        let unread = self.all.iter().filter(|(_, promise)| promise.contract.is_of_unread());
+        unread.map(|(endpoint, _)| endpoint.clone()).collect()
     }
 
     fn side(&self, known: Known<'_>) -> Side {

@@ -26,6 +26,8 @@ pub struct Report {
     pub stale: Vec<Approval>,
     /// The endpoints of which no contract was accepted, where that fails.
     pub unaccepted: Vec<Endpoint>,
+    /// The endpoints of which nothing was compared but status and media type: their answers are no JSON.
+    pub unread: Vec<Endpoint>,
     /// Whether what is unproven fails, too.
     pub strict: bool,
 }
