@@ -126,13 +126,15 @@ impl Contract {
         self.origin.learned == self.hash()
     }
 
-    /// Whether it is the accepted one, which was learned from the same only cassette, or from several, and tells how
-    /// often something was seen. The numbers are not asked: they would change with each recording that is added.
+    /// Whether it is the accepted one, which was learned from the same only cassette, or from several, and tells of the
+    /// same things how often they were seen. The numbers are not asked: they would change with each recording that is
+    /// added.
     #[cfg(feature = "cli")]
     pub(crate) fn is_accepted(&self, accepted: &Self) -> bool {
+        let counts = |origin: &Origin| (origin.cut > 0, !origin.seen.is_empty());
         self == accepted
             && self.origin.cassette == accepted.origin.cassette
-            && self.origin.seen.is_empty() == accepted.origin.seen.is_empty()
+            && counts(&self.origin) == counts(&accepted.origin)
     }
 
     /// Whether there are answers of which it says nothing, because they are no JSON.

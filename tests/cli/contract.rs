@@ -84,6 +84,33 @@ fn answers_of_which_nothing_is_promised_are_named() {
 }
 
 #[test]
+fn a_contract_that_does_not_say_yet_how_often_something_was_seen_is_written_anew() {
+    let stage = stage();
+    let recorded = stage.read("cassettes/approve_steps.json");
+    let page = |number: usize| {
+        let more = if number < 6 { r#", \"more\": 5"# } else { "" };
+        format!(
+            r#"{{"request": {{"method": "GET", "path": "/pages?page={number}"}}, "response": {{"status": 200, "headers": {{"content-type": "application/json"}}, "text": "{{\"n\": 1{more}}}"}}}}"#
+        )
+    };
+    let pages: Vec<String> = (0..12).map(page).collect();
+    let (head, _) = recorded.split_once("\"interactions\"").unwrap();
+    let text = format!("{head}\"interactions\": [{}]}}", pages.join(", "));
+    stage.write("cassettes/pages.json", &text);
+    run(&stage, &["accept"]);
+    let file = "cassettes/contracts/GET-pages-200.snap";
+    let accepted = stage.read(file);
+    let seen = "  seen: \"body more? 6/12\"\n";
+
+    stage.write(file, &accepted.replace(seen, ""));
+    let (status, ..) = run(&stage, &["accept"]);
+
+    assert!(accepted.contains(seen), "{accepted}");
+    assert_eq!(status, Some(0));
+    assert_eq!(stage.read(file), accepted);
+}
+
+#[test]
 fn recordings_of_commands_that_failed_are_told_and_not_checked() {
     let stage = stage();
     run(&stage, &["accept"]);
