@@ -212,19 +212,22 @@ fn seldom_refused(
     })
 }
 
-/// Calls unproven that no answer of the path is any more what was a success before, where chance hardly explains it.
+/// Calls unproven that no answer of the path is any more what was a success before, where only the contract is known
+/// and chance hardly explains it. Recordings of before show what was asked.
 pub(super) fn weigh_gone(draft: Draft, gone: &Endpoint, was: &Promises, is: &Promises) -> Draft {
-    let before = |it: &Endpoint| match was.traffic.answers(it) {
-        [] => was.all.get(it).map_or(0, |it| it.contract.origin.recordings),
-        answers => recordings(answers),
-    };
+    let before = |it: &Endpoint| was.all.get(it).map_or(0, |it| it.contract.origin.recordings);
     // A refusal is told by itself.
     let could = |it: &&Endpoint| it.status < 400 && is_beside(gone, it);
     let (lost, all) = (before(gone), was.all.keys().filter(could).map(before).sum::<usize>());
     let now = is.all.keys().filter(could).map(|it| recordings(is.traffic.answers(it))).sum();
     let is_told = matches!(draft.rule, Rule::StatusGone | Rule::MediaGone) && gone.status < 400;
     let is_often = lost >= FEWEST && now >= FEWEST;
-    if !is_told || !is_often || exact([(0, now as u64), (lost as u64, all as u64)]) >= CHANCE {
+    let are_recorded = was.traffic.endpoints().next().is_some();
+    if !is_told
+        || !is_often
+        || are_recorded
+        || exact([(0, now as u64), (lost as u64, all as u64)]) >= CHANCE
+    {
         return draft;
     }
     Draft { verdict: Verdict::Unproven, ..draft }.because(hardly_chance(now, [lost, all]))

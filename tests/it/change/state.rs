@@ -167,8 +167,11 @@ fn a_kind_of_answer_that_never_comes_again_is_told_by_numbers() {
 
     let [_, check] = both(&old, &asked("new", 5, 24, false));
     let [_, few] = both(&old, &asked("new", 1, 8, false));
+    // Nobody asks for a stream any more.
+    let [diff, _] = both(&old, &asked("new", 0, 32, true));
 
     let what = "media-gone: `text/event-stream` is not recorded any more";
     assert_eq!(check, [format!("unproven {what}")]);
     assert_eq!(few, [format!("trim {what}")]);
+    assert!(diff.contains(&format!("trim {what}")), "{diff:?}");
 }
