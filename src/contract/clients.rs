@@ -1,8 +1,9 @@
 //! What clients have said, which no server promises.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::cassette::Response;
+use crate::contract::shape::Naming;
 use crate::identity::{Issuer, Ledger, identifiers};
 use crate::text::json::{Text, pointer};
 
@@ -31,6 +32,8 @@ pub(super) struct Clients {
     /// What stands before what was minted, by clients and by servers.
     prefixes: HashSet<String>,
     given: HashSet<String>,
+    /// How the members of objects are named, by the field that holds the objects.
+    naming: HashMap<String, Naming, foldhash::fast::RandomState>,
 }
 
 /// Each word of a body is looked up.
@@ -45,7 +48,12 @@ const DATA: usize = 1024;
 impl Clients {
     /// Listens to a request.
     pub(super) fn hear(&mut self, asked: Text<'_>) {
-        asked.each_leaf(|_, _, value, spelled| {
+        let mut objects: HashSet<String> = HashSet::new();
+        asked.each_leaf(|pointer, name, value, spelled| {
+            if let Some((object, field)) = member(pointer) {
+                let is_new = !objects.contains(object) && objects.insert(object.to_owned());
+                self.hear_name(field, &name, is_new);
+            }
             if spelled.starts_with('"') && !is_data(&value) {
                 self.hear_text(&value);
             }
@@ -87,6 +95,23 @@ impl Clients {
         self.prefixes.contains(prefix) && !self.given.contains(prefix)
     }
 
+    /// How clients name the members of what they put into a field of this name, if they choose the names.
+    pub(super) fn naming(&self, field: &str) -> Option<&Naming> {
+        self.naming.get(field).filter(|naming| naming.is_free())
+    }
+
+    /// Hears of a member of an object, which may be one that has no other yet.
+    fn hear_name(&mut self, field: &str, name: &str, is_new: bool) {
+        if !self.naming.contains_key(field) {
+            self.naming.insert(field.to_owned(), Naming::default());
+        }
+        let Some(naming) = self.naming.get_mut(field) else { return };
+        if is_new {
+            naming.open();
+        }
+        naming.name(name);
+    }
+
     fn hear_text(&mut self, text: &str) {
         for word in words(joined(text.as_bytes())) {
             if is_compound(word) && !self.made_up(word) && !self.said_before.contains(word) {
@@ -94,6 +119,13 @@ impl Clients {
             }
         }
     }
+}
+
+/// The object that a member is in, by their pointers, and the name of the field that holds the object.
+pub(super) fn member(pointer: &str) -> Option<(&str, &str)> {
+    let (object, name) = pointer.rsplit_once('/').filter(|(_, name)| !pointer::is_index(name))?;
+    let field = object.rsplit('/').find(|step| !pointer::is_index(step))?;
+    (!field.is_empty() && !name.is_empty()).then_some((object, field))
 }
 
 /// Whether a text is no words, but a picture in Base64, or another file.

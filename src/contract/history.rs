@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::clients::member;
 use super::cut::{Cut, Read, Step};
 use crate::cassette::{End, Interaction};
 use crate::contract::invariant::{Earlier, Field, Names, identified};
@@ -16,9 +17,15 @@ pub struct History {
     /// The fields of messages that say their type.
     names: Names,
     turns: Vec<Turn>,
-    /// The words of clients by field, and the number of the first interaction that says each.
-    chosen: HashMap<String, HashMap<String, usize>, foldhash::fast::RandomState>,
+    /// The words of clients.
+    chosen: Chosen,
+    /// The names of members of their objects, by the field that holds the objects.
+    named: Chosen,
 }
+
+/// Words by field, and the number of the first interaction that says each.
+#[derive(Debug, Default)]
+struct Chosen(HashMap<String, HashMap<String, usize>, foldhash::fast::RandomState>);
 
 /// A longer text is no word.
 const LONGEST_WORD: usize = 48;
@@ -69,21 +76,14 @@ impl History {
         history
     }
 
-    /// Notes the words that a client says.
+    /// Notes the words that a client says, and the names that it gives.
     fn choose(&mut self, number: usize, asked: Text<'_>) {
-        asked.each_leaf(|_, name, word, spelled| {
-            if !spelled.starts_with('"') || word.len() > LONGEST_WORD {
-                return;
+        asked.each_leaf(|pointer, name, word, spelled| {
+            if let Some((_, field)) = member(pointer) {
+                self.named.add(field, &name, number);
             }
-            match self.chosen.get_mut(&*name) {
-                Some(words) if words.contains_key(&*word) => {}
-                Some(words) => {
-                    words.insert(word.into_owned(), number);
-                }
-                None => {
-                    let words = HashMap::from([(word.into_owned(), number)]);
-                    self.chosen.insert(name.into_owned(), words);
-                }
+            if spelled.starts_with('"') && word.len() <= LONGEST_WORD {
+                self.chosen.add(&name, &word, number);
             }
         });
     }
@@ -132,11 +132,35 @@ impl History {
     }
 }
 
+impl Chosen {
+    fn add(&mut self, field: &str, word: &str, number: usize) {
+        match self.0.get_mut(field) {
+            Some(words) if words.contains_key(word) => {}
+            Some(words) => {
+                words.insert(word.to_owned(), number);
+            }
+            None => {
+                self.0.insert(field.to_owned(), HashMap::from([(word.to_owned(), number)]));
+            }
+        }
+    }
+
+    /// Whether a word was said by an interaction.
+    fn has(&self, field: &str, word: &str, number: usize) -> bool {
+        let first = self.0.get(field).and_then(|words| words.get(word));
+        first.is_some_and(|first| *first <= number)
+    }
+}
+
 impl<'h> Before<'h> {
     /// Whether the client has said a word in a field of this name by then.
     pub(super) fn has_chosen(self, field: &str, word: &str) -> bool {
-        let first = self.history.chosen.get(field).and_then(|words| words.get(word));
-        first.is_some_and(|first| *first <= self.number)
+        self.history.chosen.has(field, word, self.number)
+    }
+
+    /// Whether the client has said a member of this name in a field of that name by then.
+    pub(super) fn has_named(self, field: &str, name: &str) -> bool {
+        self.history.named.has(field, name, self.number)
     }
 
     /// Whether the server has given a value.

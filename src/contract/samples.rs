@@ -9,7 +9,7 @@ use super::clients::Clients;
 use super::cut::JsonMessage;
 use super::order;
 use super::traffic::Answer;
-use crate::contract::shape::{Around, Witness};
+use crate::contract::shape::{Around, Naming, Witness};
 use crate::text::json::{Container, Text};
 
 /// Messages of one part of the answers of an endpoint, by number.
@@ -89,6 +89,15 @@ impl Around for Samples<'_> {
     fn has_chosen(&self, sample: Witness, field: &str, word: &str) -> bool {
         let before = self.get(sample).and_then(|sample| sample.answer.before());
         before.is_some_and(|before| before.has_chosen(field, word))
+    }
+
+    fn naming(&self, field: &str) -> Option<&Naming> {
+        self.clients.naming(field)
+    }
+
+    fn has_named(&self, sample: Witness, field: &str, name: &str) -> bool {
+        let before = self.get(sample).and_then(|sample| sample.answer.before());
+        before.is_some_and(|before| before.has_named(field, name))
     }
 
     fn was_declared(&self, sample: Witness, name: &str) -> bool {

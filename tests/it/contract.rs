@@ -953,3 +953,37 @@ fn operations_that_a_header_field_names_are_endpoints_of_their_own() {
     let target = |name: &str| format!("/#X-Amz-Target=DynamoDB_20120810.{name}");
     assert_eq!(paths, ["GetItem", "PutItem", "Query", "Scan"].map(target));
 }
+
+/// An order with these notes, which come back with what the server adds.
+fn ordered(number: usize, puts: &[(&str, &str)], adds: &str) -> Interaction {
+    let puts: Vec<String> = puts.iter().map(|(name, it)| format!(r#""{name}":"{it}""#)).collect();
+    let puts = puts.join(",");
+    let paid =
+        [r#""status":"new","until":"soon","why":{}"#, r#""status":"paid","by":"card","sum":3"#];
+    let says = format!(r#"{{{},"notes":{{{puts}{adds}}}}}"#, paid[number % 2]);
+    let mut ordered = found("/orders", &says);
+    ordered.request.method = "POST".to_owned();
+    ordered.request.body = format!(r#"{{"number":{number},"notes":{{{puts}}}}}"#).into();
+    ordered
+}
+
+#[test]
+fn names_that_clients_choose_are_data_however_few_a_kind_shows() {
+    const NAMES: [&str; 8] = ["ash", "birch", "cedar", "elm", "fir", "hazel", "larch", "maple"];
+    let taught =
+        |of: &dyn Fn(usize) -> Interaction| taught_by((0..16).map(of).collect()).to_string();
+    // Orders that are paid show three of them.
+    let name = |number: usize| NAMES[number / 2 % [8, 3][number % 2]];
+    let puts = |number: usize| [(name(number), "oak"), (name(number + 2), "yew")];
+
+    let free = taught(&|number| ordered(number, &puts(number)[..1 + number / 2 % 2], ""));
+    let added = taught(&|number| ordered(number, &puts(number), r#","kept":"here""#));
+    let fixed = taught(&|number| ordered(number, &[("ash", "a"), puts(number)[1]], ""));
+    let alike = taught(&|number| ordered(number, &[("ash", "a"), ("elm", "b")], ""));
+
+    assert_eq!(free.matches("notes: map<string, string>").count(), 2, "{free}");
+    for (text, name) in [(&added, "kept: string"), (&fixed, "ash: string"), (&alike, "elm: string")]
+    {
+        assert!(text.contains(name) && !text.contains("map<"), "{text}");
+    }
+}

@@ -1,13 +1,12 @@
 //! From samples to what is promised.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use foldhash::fast::RandomState;
 
 use super::evidence::{Claim, Evidence, Tally, Witness, Witnesses};
-use super::format::{
-    DATE, DATE_TIME, Format, ID, INTEGER, LOCAL_DATE_TIME, PREFIXED, URI, UUID, formats,
-};
+use super::format::{DATE, DATE_TIME, Format, ID, INTEGER, LOCAL_DATE_TIME, PREFIXED, URI, UUID};
+use super::names::{Naming, are_alike, is_data, vary};
 use super::rows::{Seen, independent};
 use super::sample::{Member, Sample, StringSample};
 use super::schema::{self, Fields, Number, Object, Presence, Rest, Schema, Text, Union};
@@ -19,12 +18,8 @@ use crate::text::json;
 /// the content in that.
 const ROOM: u8 = 3;
 
-/// With more names than that, names are data; fewer than those are fields.
+/// With more names than that, names are data.
 pub(super) const MOST_FIELDS: usize = 256;
-const FEWEST_KEYS: usize = 6;
-
-/// The entropy in nats above which names are data (Spoth et al., SIGMOD 2021).
-const ENTROPY: f64 = 1.0;
 
 /// An enum has no more values, and so many recordings show it for each of them.
 const MOST_VALUES: usize = 12;
@@ -170,6 +165,16 @@ pub(crate) trait Around {
         false
     }
 
+    /// How clients name the members of what they put into a field of this name.
+    fn naming(&self, _field: &str) -> Option<&Naming> {
+        None
+    }
+
+    /// Whether the client had said a member of this name in a field of that name by the time of this sample.
+    fn has_named(&self, _sample: Witness, _field: &str, _name: &str) -> bool {
+        false
+    }
+
     /// Whether the client has declared a property of this name when it asked for this sample.
     fn was_declared(&self, _sample: Witness, _name: &str) -> bool {
         false
@@ -244,69 +249,17 @@ impl<'s> Objects<'s> {
         field.values.iter().map(|(object, value)| (*value, self.witnesses[*object]))
     }
 
+    /// Whether no name is in all objects, and names vary much.
+    fn are_named_freely(&self) -> bool {
+        vary(self.fields.iter().map(|field| field.values.len()), self.count())
+    }
+
     /// The witnesses of the objects that do not have a field.
     fn without(&self, field: &Field<'_>) -> Witnesses {
         let mut having = field.values.iter().map(|(object, _)| *object).peekable();
         let missing = self.witnesses.iter().enumerate();
         let missing = missing.filter(|(object, _)| having.next_if_eq(object).is_none());
         missing.map(|(_, witness)| *witness).collect()
-    }
-
-    /// Whether no name is in all objects, names vary much, and values are alike.
-    fn are_maps(&self) -> bool {
-        let all = self.count();
-        let varied = self.fields.len() >= FEWEST_KEYS
-            && self.fields.iter().all(|field| field.values.len() < all)
-            && self.entropy() > ENTROPY;
-        let mut outlines =
-            self.fields.iter().map(|field| Outline::of(field.values.iter().map(|it| it.1)));
-        varied && outlines.next().is_some_and(|first| outlines.all(|outline| outline == first))
-    }
-
-    /// −Σ p ln p over the shares of the objects that have each name.
-    fn entropy(&self) -> f64 {
-        let all = self.count() as f64;
-        let shares = self.fields.iter().map(|field| field.values.len() as f64 / all);
-        -shares.map(|share| share * share.ln()).sum::<f64>()
-    }
-}
-
-/// Whether a name was minted.
-pub(super) fn is_data(name: &str) -> bool {
-    name.len() >= 10 && formats(name).0 & (ID | UUID) != 0
-}
-
-/// What makes values alike: their kinds, `null` apart, and the names of fields.
-#[derive(PartialEq, Default)]
-struct Outline<'s> {
-    kinds: [bool; 4],
-    names: BTreeSet<&'s str>,
-    elements: Option<Box<Outline<'s>>>,
-}
-
-impl<'s> Outline<'s> {
-    fn of(values: impl Iterator<Item = &'s Sample<'s>>) -> Self {
-        let (mut outline, mut elements) = (Self::default(), Vec::new());
-        let mut arrays = false;
-        for value in values {
-            match value {
-                Sample::Deep | Sample::Null => {}
-                Sample::Boolean => outline.kinds[0] = true,
-                Sample::Number(_) => outline.kinds[1] = true,
-                Sample::String(_) => outline.kinds[2] = true,
-                Sample::Array(inner) => {
-                    arrays = true;
-                    elements.extend(inner.iter().map(|element| &element.value));
-                }
-                Sample::Object(members) => {
-                    outline.kinds[3] = true;
-                    let names = members.iter().map(|member| &*member.name);
-                    outline.names.extend(names.filter(|name| !is_data(name)));
-                }
-            }
-        }
-        outline.elements = arrays.then(|| Box::new(Self::of(elements.into_iter())));
-        outline
     }
 }
 
@@ -485,7 +438,10 @@ impl<'l> Learner<'l> {
     }
 
     fn fields(&mut self, objects: &Objects<'_>, known: &[&str], room: u8) -> Fields {
-        let is_map = objects.rest.is_empty() && known.is_empty() && objects.are_maps();
+        let is_map = objects.rest.is_empty()
+            && known.is_empty()
+            && are_alike(&objects.fields)
+            && (objects.are_named_freely() || self.are_named_by_clients(objects));
         if is_map {
             let rest = self.rest(objects, &objects.fields, ROOM);
             return Fields { rest: Some(Rest { name: Text::Any, ..rest }), ..Fields::default() };
@@ -497,6 +453,24 @@ impl<'l> Learner<'l> {
             (field.name.to_owned(), self.within(field.name, field_of))
         });
         Fields { fields: fields.collect(), rest, open: false }
+    }
+
+    /// Whether they have no names but those that clients had chosen before. One that is in all of them is more
+    /// than that, unless chance explains it: clients choose it that often.
+    fn are_named_by_clients(&self, objects: &Objects<'_>) -> bool {
+        let field = self.place.iter().rfind(|step| !step.starts_with("[]"));
+        let Some((field, naming)) = field.and_then(|it| Some((it, self.around.naming(it)?))) else {
+            return false;
+        };
+        let recordings = self.recordings(objects.witnesses.iter().copied());
+        let is_chosen = |member: &Field<'_>| {
+            let mut seen = objects.seen(member);
+            let is_always = member.values.len() == objects.count();
+            let is_chance = || naming.is_chance(member.name, recordings);
+            (!is_always || is_chance())
+                && seen.all(|(_, at)| self.around.has_named(at, field, member.name))
+        };
+        objects.fields.iter().all(is_chosen)
     }
 
     fn field(&mut self, objects: &Objects<'_>, field: &Field<'_>, room: u8) -> schema::Field {

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::learn::{Field, MOST_FIELDS, Objects, is_data};
+use super::learn::{Field, MOST_FIELDS, Objects};
+use super::names::is_data;
 use super::sample::Sample;
 use crate::message::telling;
 

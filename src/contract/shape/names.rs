@@ -1,0 +1,105 @@
+//! Names that are data: those of a map, and those that clients choose.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::format::{ID, UUID, formats};
+use super::learn::Field;
+use super::sample::Sample;
+
+/// Fewer names are fields.
+const FEWEST_KEYS: usize = 6;
+
+/// The entropy in nats above which names are data (Spoth et al., SIGMOD 2021).
+const ENTROPY: f64 = 1.0;
+
+/// A name that stands everywhere is no accident if chance explains it more rarely.
+const CHANCE: f64 = 0.05;
+
+/// How clients name the members of what they put into one field.
+#[derive(Debug, Default)]
+pub(crate) struct Naming {
+    objects: usize,
+    names: HashMap<String, usize, foldhash::fast::RandomState>,
+}
+
+impl Naming {
+    /// Counts another object.
+    pub(crate) fn open(&mut self) {
+        self.objects += 1;
+    }
+
+    /// Counts a member of an object that was counted.
+    pub(crate) fn name(&mut self, name: &str) {
+        if let Some(count) = self.names.get_mut(name) {
+            *count += 1;
+        } else {
+            self.names.insert(name.to_owned(), 1);
+        }
+    }
+
+    /// Whether clients choose the names.
+    pub(crate) fn is_free(&self) -> bool {
+        vary(self.names.values().copied(), self.objects)
+    }
+
+    /// Whether so many recordings may all have a name because clients chose it.
+    pub(super) fn is_chance(&self, name: &str, recordings: usize) -> bool {
+        let count = self.names.get(name).copied().unwrap_or_default();
+        let share = count as f64 / self.objects.max(1) as f64;
+        share.powi(i32::try_from(recordings).unwrap_or(i32::MAX)) >= CHANCE
+    }
+}
+
+/// Whether no name is in all objects, and names vary much: −Σ p ln p over the shares of the objects that have
+/// each name. The counts say how many have it.
+pub(super) fn vary(counts: impl Iterator<Item = usize> + Clone, objects: usize) -> bool {
+    let shares = || counts.clone().map(|count| count as f64 / objects as f64);
+    counts.clone().count() >= FEWEST_KEYS
+        && counts.clone().all(|count| count < objects)
+        && -shares().map(|share| share * share.ln()).sum::<f64>() > ENTROPY
+}
+
+/// Whether members say values that are alike; there are some.
+pub(super) fn are_alike(members: &[Field<'_>]) -> bool {
+    let mut outlines = members.iter().map(|it| Outline::of(it.values.iter().map(|it| it.1)));
+    outlines.next().is_some_and(|first| outlines.all(|outline| outline == first))
+}
+
+/// Whether a name was minted.
+pub(super) fn is_data(name: &str) -> bool {
+    name.len() >= 10 && formats(name).0 & (ID | UUID) != 0
+}
+
+/// What makes values alike: their kinds, `null` apart, and the names of fields.
+#[derive(PartialEq, Default)]
+struct Outline<'s> {
+    kinds: [bool; 4],
+    names: BTreeSet<&'s str>,
+    elements: Option<Box<Outline<'s>>>,
+}
+
+impl<'s> Outline<'s> {
+    fn of(values: impl Iterator<Item = &'s Sample<'s>>) -> Self {
+        let (mut outline, mut elements) = (Self::default(), Vec::new());
+        let mut arrays = false;
+        for value in values {
+            match value {
+                Sample::Deep | Sample::Null => {}
+                Sample::Boolean => outline.kinds[0] = true,
+                Sample::Number(_) => outline.kinds[1] = true,
+                Sample::String(_) => outline.kinds[2] = true,
+                Sample::Array(inner) => {
+                    arrays = true;
+                    elements.extend(inner.iter().map(|element| &element.value));
+                }
+                Sample::Object(members) => {
+                    outline.kinds[3] = true;
+                    let names = members.iter().map(|member| &*member.name);
+                    outline.names.extend(names.filter(|name| !is_data(name)));
+                }
+            }
+        }
+        outline.elements = arrays.then(|| Box::new(Self::of(elements.into_iter())));
+        outline
+    }
+}
