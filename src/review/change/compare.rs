@@ -12,7 +12,7 @@ use super::shapes::{Basis, Value};
 use super::weight::Sides;
 use super::{
     cassettes, cut, instead, listed, once, orders, parallel, promised_orders, requests, shapes,
-    ties, unseen,
+    swap, ties, unseen,
 };
 use crate::cassette::{Cassette, Name};
 use crate::contract::order::Order;
@@ -347,7 +347,7 @@ fn at_endpoint(
     let of = |contract: &'_ Contract| contract.body.clone();
     drafts.extend(shapes::of_kinds(Part::Body, of(was), of(is), basis, &bodies));
     drafts.extend(of_recordings);
-    let mut drafts = once::for_all_cases(once::each_tag(drafts));
+    let mut drafts = swap::together(once::for_all_cases(once::each_tag(drafts)));
     sides.weigh(&mut drafts);
     let mut drafts = once::with_what_is_gone(drafts);
     sides.weigh_together(&mut drafts);

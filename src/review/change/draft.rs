@@ -26,6 +26,8 @@ pub(super) struct Draft {
     pub trace: Option<NewTrace>,
     /// Neighbours that are not seen any more because of it.
     pub lost: BTreeSet<Neighbours>,
+    /// The messages that changed places: which come before which now.
+    pub swaps: BTreeSet<(String, String)>,
     pub possible: Option<Possible>,
     pub example: Option<String>,
     pub shown: Option<Shown>,
@@ -88,6 +90,7 @@ impl Draft {
             why: String::new(),
             trace: None,
             lost: BTreeSet::new(),
+            swaps: BTreeSet::new(),
             possible: None,
             example: None,
             shown: None,
@@ -159,17 +162,23 @@ impl Draft {
         if !same || self.part != Part::Order {
             return false;
         }
+        self.show_for(other);
+        true
+    }
+
+    /// Takes what shows another one, maybe for other requests, as what shows this one.
+    pub(super) fn show_for(&mut self, other: &Self) {
         // What is told of no case in particular is told of all that are not named.
+        let are_all = self.cases.is_empty() && other.cases.is_empty();
         for draft in [&other.cases, &self.cases.clone()] {
             self.cases.extend_from_slice(draft);
-            if draft.is_empty() {
+            if draft.is_empty() && !are_all {
                 self.cases.push(String::new());
             }
         }
         self.cases.sort();
         self.cases.dedup();
         self.show(other);
-        true
     }
 
     /// Takes what shows another one as what shows this one. The worst decides.
@@ -301,6 +310,15 @@ pub(super) fn either(names: &[String]) -> String {
         ([only], _) => only.clone(),
         (_, more) if more > NAMED => format!("{} or another", quoted[..NAMED - 1].join(", ")),
         ([before @ .., last], _) => format!("{} or {last}", before.join(", ")),
+    }
+}
+
+/// `a`, `b` and `c`.
+pub(super) fn all_of(names: &BTreeSet<&String>) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.as_slice() {
+        [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        all => all.concat(),
     }
 }
 

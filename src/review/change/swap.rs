@@ -1,9 +1,9 @@
 //! Messages that changed places.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::about::About;
-use super::draft::Draft;
+use super::draft::{Draft, all_of};
 use super::orders::shown_tags;
 use super::report::{NewTrace, Part, Verdict};
 use super::rule::Rule;
@@ -101,31 +101,84 @@ impl Move {
     }
 
     fn draft(self, events: &[Event<'_>]) -> Draft {
-        let passed: Vec<&str> = events[self.passed()].iter().map(|event| event.tag).collect();
         let own = events[self.is].tag;
-        let (what, key) = match (passed.as_slice(), self.to > self.is) {
-            ([other], true) => two(own, other),
-            ([other], false) => two(other, own),
-            ([first, .., last], true) => {
-                let what = format!("`{own}` comes before `{first}`; it came after `{last}`");
-                (what, format!("{own}<{}", passed.join(",")))
-            }
-            ([first, .., last], false) => {
-                let what = format!("`{own}` comes after `{last}`; it came before `{first}`");
-                (what, format!("{}<{own}", passed.join(",")))
-            }
-            ([], _) => (String::new(), String::new()),
-        };
-        Draft::new(Rule::OrderSwapped, Verdict::Breaking, Part::Order, what)
-            .keyed(key)
-            .about(About::Messages(own.to_owned()))
+        let passed = events[self.passed()].iter().map(|event| event.tag);
+        let pairs = passed.map(|other| if self.to > self.is { (own, other) } else { (other, own) });
+        let swaps = pairs.map(|(first, second)| (first.to_owned(), second.to_owned())).collect();
+        told(
+            own,
+            swaps,
+            Draft::new(Rule::OrderSwapped, Verdict::Breaking, Part::Order, String::new()),
+        )
     }
 }
 
-/// Two messages of which the other one came first.
-fn two(first: &str, second: &str) -> (String, String) {
-    let what = format!("`{first}` comes before `{second}`");
-    (what, format!("{first}<{second}"))
+/// Messages that changed places with one message are one change, in whichever traces.
+pub(super) fn together(drafts: Vec<Draft>) -> Vec<Draft> {
+    let (mut left, mut kept): (Vec<Draft>, Vec<Draft>) =
+        drafts.into_iter().partition(|draft| !draft.swaps.is_empty());
+    while let Some((side, own)) = most_moved(&left) {
+        let is_of = |draft: &Draft| draft.swaps.iter().all(|pair| *side.of(pair) == own);
+        let (same, others): (Vec<Draft>, Vec<Draft>) = left.into_iter().partition(is_of);
+        left = others;
+        let mut same = same.into_iter();
+        kept.extend(same.next().map(|first| {
+            same.fold(first, |mut all, draft| {
+                let swaps = &all.swaps | &draft.swaps;
+                all.show_for(&draft);
+                told(&own, swaps, all)
+            })
+        }));
+    }
+    kept
+}
+
+/// Which of two messages that changed places.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Side {
+    First,
+    Second,
+}
+
+impl Side {
+    fn of<'p>(self, (first, second): &'p (String, String)) -> &'p String {
+        match self {
+            Self::First => first,
+            Self::Second => second,
+        }
+    }
+}
+
+/// The message that most changes have in common, as the first or as the second one.
+fn most_moved(drafts: &[Draft]) -> Option<(Side, String)> {
+    let mut counts: BTreeMap<(Side, &String), usize> = BTreeMap::new();
+    for draft in drafts {
+        for side in [Side::First, Side::Second] {
+            let moved: BTreeSet<&String> = draft.swaps.iter().map(|pair| side.of(pair)).collect();
+            if let (1, Some(own)) = (moved.len(), moved.first()) {
+                *counts.entry((side, own)).or_default() += 1;
+            }
+        }
+    }
+    let most = counts.into_iter().rev().max_by_key(|(_, count)| *count);
+    most.map(|((side, own), _)| (side, own.clone()))
+}
+
+/// Says which messages changed places with one.
+fn told(own: &str, swaps: BTreeSet<(String, String)>, draft: Draft) -> Draft {
+    let names = |side: Side| swaps.iter().map(|pair| side.of(pair)).collect::<BTreeSet<&String>>();
+    let (first, second) = (names(Side::First), names(Side::Second));
+    let key = |names: &BTreeSet<&String>| {
+        names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(",")
+    };
+    let key = format!("{}<{}", key(&first), key(&second));
+    let what = if second.len() == 1 && first.len() > 1 {
+        format!("`{own}` comes after {}", all_of(&first))
+    } else {
+        format!("{} comes before {}", all_of(&first), all_of(&second))
+    };
+    let about = About::Messages(own.to_owned());
+    Draft { what, swaps, ..draft.keyed(key).about(about) }
 }
 
 pub(super) fn neighbours(events: &[Event<'_>]) -> BTreeSet<Neighbours> {
