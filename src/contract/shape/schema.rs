@@ -275,6 +275,13 @@ impl Schema {
         fields.into_iter().flat_map(BTreeMap::keys).map(String::as_str)
     }
 
+    /// What a field says that each of them has, if they are objects without a tag.
+    pub(crate) fn required(&self, name: &str) -> Option<&Self> {
+        let Some(Object::Plain(fields)) = self.object.as_deref() else { return None };
+        let field = fields.fields.get(name)?;
+        (field.presence == Presence::Required).then_some(&field.schema)
+    }
+
     /// Whether it is of objects only, which one field tells apart by these words.
     pub(crate) fn is_union_of<'w>(&self, words: impl Iterator<Item = &'w str>) -> bool {
         let alone = Self { object: self.object.clone(), ..Self::default() };

@@ -25,6 +25,7 @@ mod once;
 mod orders;
 mod parallel;
 mod promised_orders;
+mod renames;
 mod report;
 mod requests;
 mod rule;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::about::{About, row_around};
 use super::draft::{Draft, Position, at, cut, first_time, one_of, same_or_added};
+use super::renames::{GONE, rename, rename_optional, wrap, wraps};
 use super::report::{Part, TOLERANT, Verdict};
 use super::rule::Rule;
 use crate::contract::Kinds;
@@ -190,10 +191,12 @@ fn changes(
             draft.what.push_str(&said.words());
         }
     }
+    let wraps = wraps(&gains, &is_gone);
     match basis {
         Basis::Learned => drafts.retain(|draft| draft.shown.is_some()),
         Basis::Accepted => make_up(&mut drafts, &gains, old, new),
     }
+    wrap(&mut drafts, &wraps, part);
     rename(&mut drafts, part);
     let renamed = rename_optional(&mut drafts, part, &differences);
     drafts.extend(others);
@@ -201,84 +204,6 @@ fn changes(
     drafts.extend(gone(part, differences, basis));
     drafts
 }
-
-/// Tells of a field that is gone where another one of the same shape is new beside it that it has another
-/// name.
-fn rename(drafts: &mut Vec<Draft>, part: Part) {
-    let text = |draft: &Draft| {
-        let shape = draft.possible.as_ref()?.text.split_once(": ")?.1;
-        Some((around(&draft.path).to_owned(), shape.to_owned()))
-    };
-    let is_new = |draft: &Draft| draft.rule == Rule::FieldNew && draft.key.is_empty();
-    let mut told = Vec::new();
-    for gone in drafts.iter().filter(|draft| is_gone(draft)) {
-        let like = |is: &dyn Fn(&Draft) -> bool| -> Vec<&Draft> {
-            let place = text(gone);
-            let like = drafts.iter().filter(|it| is(it) && place.is_some() && text(it) == place);
-            like.collect()
-        };
-        // Which of several it is nobody knows.
-        if let ([_], [new]) = (like(&is_gone).as_slice(), like(&is_new).as_slice()) {
-            told.push((gone.path.clone(), new.path.clone()));
-        }
-    }
-    for (old, new) in &told {
-        let name = new.rsplit('.').next().unwrap_or(new);
-        if let Some(draft) = drafts.iter_mut().find(|it| is_gone(it) && it.path == *old) {
-            draft.what = format!("{} is called `{name}` now", at(part, old));
-            draft.possible = None;
-        }
-    }
-    drafts.retain(|draft| !is_new(draft) || told.iter().all(|(_, new)| *new != draft.path));
-    // Nothing became possible.
-    drafts.iter_mut().filter(|draft| is_gone(draft)).for_each(|draft| draft.possible = None);
-}
-
-/// Tells of an object that may be missing and is not seen any more, where another one with the same fields
-/// is new beside it, that it has another name. Gives the places of before.
-fn rename_optional(drafts: &mut [Draft], part: Part, differences: &[Change]) -> Vec<Vec<String>> {
-    let gone = |change: &Change| match &change.difference {
-        // Of one field many objects are.
-        Difference::OptionalFieldRemoved(was) if was.starts_with('{') && was.contains(", ") => {
-            Some((around(&change.at()).to_owned(), was.clone()))
-        }
-        _ => None,
-    };
-    let mut told = Vec::new();
-    for change in differences {
-        let Some((beside, was)) = gone(change) else { continue };
-        let is_only =
-            differences.iter().filter_map(gone).filter(|it| *it == (beside.clone(), was.clone()));
-        let mut new = drafts.iter_mut().filter(|draft| {
-            let text = draft.possible.as_ref().and_then(|it| it.text.split_once(": "));
-            draft.rule == Rule::FieldNew
-                && draft.key.is_empty()
-                && around(&draft.path) == beside
-                && text.is_some_and(|(_, shape)| shape == was)
-        });
-        if let (1, Some(draft), None) = (is_only.count(), new.next(), new.next()) {
-            let name = draft.path.rsplit('.').next().unwrap_or(&draft.path);
-            let what = format!("{} is called `{name}` now", at(part, &change.at()));
-            (draft.rule, draft.verdict) = (Rule::FieldMissing, Verdict::Breaking);
-            (draft.what, draft.path, draft.possible) = (what, change.at(), None);
-            draft.why = String::new();
-            told.push(change.place.clone());
-        }
-    }
-    told
-}
-
-/// What a field stands in.
-fn around(path: &str) -> &str {
-    path.rsplit_once('.').map_or("", |(around, _)| around)
-}
-
-fn is_gone(draft: &Draft) -> bool {
-    draft.rule == Rule::FieldMissing && draft.what.ends_with(GONE)
-}
-
-/// What is said of a field that never comes any more.
-const GONE: &str = "is gone, which was always there";
 
 /// Where no recording proves that something breaks, a value that is made up may.
 fn make_up(drafts: &mut [Draft], gains: &[Gain], old: &Schema, new: &Schema) {

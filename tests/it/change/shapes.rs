@@ -86,6 +86,32 @@ fn a_new_field_breaks_nobody_and_a_new_kind_of_member_does() {
 }
 
 #[test]
+fn fields_that_moved_into_a_new_one_are_one_change() {
+    let old = "object\n  id: uuid\n  n: integer\n  name: string\n  size: integer";
+    check(
+        old,
+        "object\n  data: object\n    id: uuid\n    n: integer\n    name: string\n    size: integer",
+        &["breaking field-missing: 4 fields moved into `data`: `id`, `n`, `name` and 1 more"],
+    );
+    // What is another one there is gone, as is what is not there.
+    check(
+        old,
+        "object\n  data: object\n    id: uuid\n    n: string\n    name: string",
+        &[
+            "breaking field-missing: 2 fields moved into `data`: `id`, `name`",
+            "breaking field-missing: `n` is gone, which was always there",
+            "breaking field-missing: `size` is gone, which was always there",
+        ],
+    );
+    // A field that is in both was not moved.
+    check(
+        old,
+        "object\n  id: uuid\n  n: integer\n  name: string\n  size: integer\n  data: object\n    id: uuid",
+        &["compatible field-new: `data` is new: `{id: uuid}`"],
+    );
+}
+
+#[test]
 fn an_optional_object_that_comes_under_another_name_was_renamed() {
     let [old, new] = ["repo", "repository"].map(|name| {
         let odd = format!(r#"{{"{name}":{{"id":"R_kgDOAbc9Qx12","stars":3}}}}"#);

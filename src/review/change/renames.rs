@@ -1,0 +1,159 @@
+//! Fields that have another name, or stand elsewhere.
+
+use super::draft::{Draft, at};
+use super::report::{Part, Verdict};
+use super::rule::Rule;
+use crate::contract::shape::{Change, Difference, Gain, Gained};
+
+/// So many fields that moved are named.
+const NAMED: usize = 3;
+
+/// Fields that are gone where a new one beside them holds them all.
+pub(super) struct Wrap {
+    into: String,
+    fields: Vec<String>,
+}
+
+/// The new fields that hold several of those that are gone, each as it was: a whole object moved into one of its
+/// members. What is something else there is told as gone.
+pub(super) fn wraps(gains: &[Gain], is_gone: &dyn Fn(&Gain) -> bool) -> Vec<Wrap> {
+    let gone = || gains.iter().filter(|gain| gain.what == Gained::Missing && is_gone(gain));
+    let wrap = |new: &Gain| {
+        let (_, beside) = new.place.split_last()?;
+        let is_held = |gain: &&Gain| {
+            let Some((name, beside_it)) = gain.place.split_last() else { return false };
+            let held = new.schema.required(name);
+            beside_it == beside && held.is_some_and(|held| gain.schema.covers(held))
+        };
+        let fields: Vec<String> = gone().filter(is_held).map(Gain::at).collect();
+        (fields.len() > 1).then(|| Wrap { into: new.at(), fields })
+    };
+    let wraps: Vec<Wrap> =
+        gains.iter().filter(|gain| gain.what == Gained::Field).filter_map(wrap).collect();
+    // Which of several it is nobody knows.
+    let is_only = |wrap: &&Wrap| {
+        let others =
+            wraps.iter().filter(|other| other.fields.iter().any(|it| wrap.fields.contains(it)));
+        others.count() == 1
+    };
+    let only: Vec<bool> = wraps.iter().map(|wrap| is_only(&wrap)).collect();
+    wraps.into_iter().zip(only).filter(|(_, is_only)| *is_only).map(|(wrap, _)| wrap).collect()
+}
+
+/// Tells of fields that moved into a new one as one change.
+pub(super) fn wrap(drafts: &mut Vec<Draft>, wraps: &[Wrap], part: Part) {
+    for Wrap { into, fields } in wraps {
+        let moved = |draft: &Draft| is_gone(draft) && fields.contains(&draft.path);
+        let is_new = |draft: &Draft| draft.rule == Rule::FieldNew && draft.path == *into;
+        if !drafts.iter().any(is_new) || drafts.iter().filter(|it| moved(it)).count() < fields.len()
+        {
+            continue;
+        }
+        let (gone, others): (Vec<Draft>, Vec<Draft>) =
+            std::mem::take(drafts).into_iter().partition(|it| moved(it));
+        let mut gone = gone.into_iter();
+        drafts.extend(gone.next().map(|first| {
+            let mut all = gone.fold(first, |mut all, draft| {
+                all.show(&draft);
+                all
+            });
+            all.possible = None;
+            all.what =
+                format!("{} fields moved into {}: {}", fields.len(), at(part, into), named(fields));
+            all.at(into.clone()).keyed("moved")
+        }));
+        drafts.extend(others.into_iter().filter(|draft| !is_new(draft)));
+    }
+}
+
+/// ``a`, `b`, `c` and 2 more`.
+fn named(paths: &[String]) -> String {
+    let name = |path: &String| format!("`{}`", path.rsplit('.').next().unwrap_or(path));
+    let names: Vec<String> = paths.iter().take(NAMED).map(name).collect();
+    match paths.len().saturating_sub(NAMED) {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    }
+}
+
+/// Tells of a field that is gone where another one of the same shape is new beside it that it has another
+/// name.
+pub(super) fn rename(drafts: &mut Vec<Draft>, part: Part) {
+    let text = |draft: &Draft| {
+        let shape = draft.possible.as_ref()?.text.split_once(": ")?.1;
+        Some((around(&draft.path).to_owned(), shape.to_owned()))
+    };
+    let is_new = |draft: &Draft| draft.rule == Rule::FieldNew && draft.key.is_empty();
+    let mut told = Vec::new();
+    for gone in drafts.iter().filter(|draft| is_gone(draft)) {
+        let like = |is: &dyn Fn(&Draft) -> bool| -> Vec<&Draft> {
+            let place = text(gone);
+            let like = drafts.iter().filter(|it| is(it) && place.is_some() && text(it) == place);
+            like.collect()
+        };
+        // Which of several it is nobody knows.
+        if let ([_], [new]) = (like(&is_gone).as_slice(), like(&is_new).as_slice()) {
+            told.push((gone.path.clone(), new.path.clone()));
+        }
+    }
+    for (old, new) in &told {
+        let name = new.rsplit('.').next().unwrap_or(new);
+        if let Some(draft) = drafts.iter_mut().find(|it| is_gone(it) && it.path == *old) {
+            draft.what = format!("{} is called `{name}` now", at(part, old));
+            draft.possible = None;
+        }
+    }
+    drafts.retain(|draft| !is_new(draft) || told.iter().all(|(_, new)| *new != draft.path));
+    // Nothing became possible.
+    drafts.iter_mut().filter(|draft| is_gone(draft)).for_each(|draft| draft.possible = None);
+}
+
+/// Tells of an object that may be missing and is not seen any more, where another one with the same fields
+/// is new beside it, that it has another name. Gives the places of before.
+pub(super) fn rename_optional(
+    drafts: &mut [Draft],
+    part: Part,
+    differences: &[Change],
+) -> Vec<Vec<String>> {
+    let gone = |change: &Change| match &change.difference {
+        // Of one field many objects are.
+        Difference::OptionalFieldRemoved(was) if was.starts_with('{') && was.contains(", ") => {
+            Some((around(&change.at()).to_owned(), was.clone()))
+        }
+        _ => None,
+    };
+    let mut told = Vec::new();
+    for change in differences {
+        let Some((beside, was)) = gone(change) else { continue };
+        let is_only =
+            differences.iter().filter_map(gone).filter(|it| *it == (beside.clone(), was.clone()));
+        let mut new = drafts.iter_mut().filter(|draft| {
+            let text = draft.possible.as_ref().and_then(|it| it.text.split_once(": "));
+            draft.rule == Rule::FieldNew
+                && draft.key.is_empty()
+                && around(&draft.path) == beside
+                && text.is_some_and(|(_, shape)| shape == was)
+        });
+        if let (1, Some(draft), None) = (is_only.count(), new.next(), new.next()) {
+            let name = draft.path.rsplit('.').next().unwrap_or(&draft.path);
+            let what = format!("{} is called `{name}` now", at(part, &change.at()));
+            (draft.rule, draft.verdict) = (Rule::FieldMissing, Verdict::Breaking);
+            (draft.what, draft.path, draft.possible) = (what, change.at(), None);
+            draft.why = String::new();
+            told.push(change.place.clone());
+        }
+    }
+    told
+}
+
+/// What a field stands in.
+fn around(path: &str) -> &str {
+    path.rsplit_once('.').map_or("", |(around, _)| around)
+}
+
+fn is_gone(draft: &Draft) -> bool {
+    draft.rule == Rule::FieldMissing && draft.what.ends_with(GONE)
+}
+
+/// What is said of a field that never comes any more.
+pub(super) const GONE: &str = "is gone, which was always there";
