@@ -6,6 +6,7 @@ use super::report::Part;
 use crate::contract::shape::identity;
 use crate::contract::{Answer, JsonMessage};
 use crate::text::json::{Container, Text, pointer};
+use crate::text::rpc::{Envelope, Speech};
 
 /// Which answers could show a change.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -47,7 +48,7 @@ impl About {
         let answers = answers.iter().take(LOOKED_AT);
         let mut values = answers.flat_map(|answer| values(answer, part, kind.as_deref()));
         let is_any_other = values.any(|value| {
-            let whole = Some(value).filter(|_| part == Part::Body);
+            let whole = Some(said(value)).filter(|_| part == Part::Body);
             find(value, None, place, &mut |element| {
                 let row = element.or(whole).and_then(|it| Some((it.as_str(), identity(it)?)));
                 rows.extend(row.clone());
@@ -71,7 +72,13 @@ pub(super) fn row_around<'t>(value: Text<'t>, pointer: &str, part: Part) -> Opti
             return inner;
         }
     }
-    Some(value).filter(|_| part == Part::Body)
+    Some(said(value)).filter(|_| part == Part::Body)
+}
+
+/// What a body says: the identifier of a message of JSON-RPC tells which question it answers, and not what it is about.
+fn said(body: Text<'_>) -> Text<'_> {
+    let is_answer = Envelope::of(body).is_some_and(|it| it.kind == Speech::Answer);
+    body.get("result").filter(|_| is_answer).unwrap_or(body)
 }
 
 /// What an answer says in one part, in messages of a kind if one is named.

@@ -2,6 +2,7 @@
 
 use super::draft::{Draft, at};
 use super::rule::Rule;
+use super::weight::type_of;
 
 /// A new type of message is found in the order and among the shapes: it is one change.
 pub(super) fn each_tag(drafts: Vec<Draft>) -> Vec<Draft> {
@@ -66,5 +67,5 @@ fn missing(draft: &Draft) -> Vec<&str> {
     let is_missing = matches!(draft.rule, Rule::OrderMissing | Rule::OrderEndNew);
     let trace = draft.trace.iter().filter(|_| is_missing);
     let expected = trace.flat_map(|trace| &trace.expected);
-    expected.filter_map(|pattern| pattern.split('[').next()).collect()
+    expected.map(|pattern| type_of(pattern)).collect()
 }

@@ -71,7 +71,7 @@ impl Sides<'_> {
         let known = Recorded::of(self);
         let gone = words_gone(drafts);
         let replaced = replaced(drafts);
-        let is_gone = drafts.iter().any(|draft| draft.rule == Rule::TagGone);
+        let tags_gone = tags_gone(drafts);
         for draft in drafts.iter_mut().filter(|draft| is_weighed(draft)) {
             let together = replaced.get(&place_of(draft)).filter(|_| draft.rule == Rule::ValueNew);
             let together = together.map(|all| self.weight(all, &known)).filter(Weight::is_each);
@@ -81,9 +81,12 @@ impl Sides<'_> {
                 draft.what = format!("{}, and is never `{word}` any more", draft.what);
             }
             // What came of something, or a type, in the place of another one.
-            let is_swap =
-                word.is_some() && is_outcome(&draft.path) || draft.rule == Rule::TagNew && is_gone;
-            if is_swap && weight.is_often() && weight.is_rare() {
+            let is_type = draft.rule == Rule::TagNew && !tags_gone.is_empty();
+            let is_swap = word.is_some() && is_outcome(&draft.path) || is_type;
+            let in_cases = self.in_its_place(draft, &tags_gone);
+            let in_cases = in_cases.map(|draft| self.weight(&draft, &known));
+            let mut weights = in_cases.iter().chain([&weight]);
+            if is_swap && weights.any(|weight| weight.is_often() && weight.is_rare()) {
                 continue;
             }
             // What one request in its own case does is no rule.
@@ -102,6 +105,17 @@ impl Sides<'_> {
                 draft.why = weight.sentence();
             }
         }
+    }
+
+    /// A new type of message that comes where one was promised that is gone: among requests of the cases in which
+    /// that came.
+    fn in_its_place(&self, draft: &Draft, gone: &BTreeSet<String>) -> Option<Draft> {
+        let trace = draft.trace.as_ref().filter(|_| draft.rule == Rule::TagNew)?;
+        let expected = trace.expected.iter().map(|pattern| type_of(pattern));
+        let gone = gone.iter().find(|tag| expected.clone().any(|it| it == **tag))?;
+        let cases = self.orders?.cases.iter().filter(|case| case.order.tags().contains(gone));
+        let cases = cases.map(|case| case_name(case).unwrap_or_default()).collect();
+        Some(Draft { cases, ..draft.clone() })
     }
 
     /// Weighs again what several changes show together: what none of them shows alone may be no chance.
@@ -288,6 +302,17 @@ fn words_gone(drafts: &[Draft]) -> BTreeMap<String, String> {
     gone.map(|draft| (draft.path.clone(), draft.key.clone())).collect()
 }
 
+/// The types of messages that do not come any more.
+fn tags_gone(drafts: &[Draft]) -> BTreeSet<String> {
+    let gone = drafts.iter().filter(|draft| draft.rule == Rule::TagGone);
+    gone.map(|draft| draft.key.clone()).collect()
+}
+
+/// The type of messages in a pattern: `a[b="c"]`, `"close 4001"`.
+pub(super) fn type_of(pattern: &str) -> &str {
+    pattern.split('[').next().unwrap_or(pattern).trim_matches('"')
+}
+
 /// What a recording shows of what was promised.
 fn is_weighed(draft: &Draft) -> bool {
     let is_of_it = !matches!(draft.part, Part::Endpoint | Part::Request);
@@ -408,6 +433,7 @@ impl Weight {
         let Self { broken, all, before, .. } = self;
         let what = if self.are_rows { "object" } else { "recording" };
         let shown = match (broken, all) {
+            (_, 1) if self.are_rows => "one and the same object shows it".to_owned(),
             (_, 1) => format!("one {what} shows it"),
             (1, all) => format!("1 of {all} {what}s shows it"),
             (broken, all) => format!("{broken} of {all} {what}s show it"),

@@ -109,3 +109,37 @@ fn what_is_read_by_its_name_counts_once_as_well() {
     let all = compared(&old, &read(100, &|_| r#""plan":null"#));
     assert_eq!(all.changes[0].verdict, Verdict::Breaking, "{:?}", told(&all));
 }
+
+#[test]
+fn what_a_message_of_json_rpc_answers_is_no_row() {
+    let recorded = |said: &str| -> Vec<(Name, Cassette)> {
+        let asked = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#;
+        let one = |number: usize| {
+            let interactions = vec![exchange("/rpc", asked, 200, &[said])];
+            let cassette = Cassette { interactions, ..Cassette::default() };
+            (Name::new(format!("talk-{number}")).unwrap(), cassette)
+        };
+        (0..12).map(one).collect()
+    };
+    let checked = |old: &str, new: &str| {
+        let accepted = learned(&recorded(old));
+        let new = recorded(new);
+        let known = Known { name: "new", path: "cassettes", cassettes: &new, accepted: &accepted };
+        check(&Protocols::default(), known).report
+    };
+    let result = |can: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"can":{{{can}}}}}}}"#);
+    let thing = |can: &str| format!(r#"{{"id":"thg_1Kx9Qa7Zt1","can":{{{can}}}}}"#);
+
+    let told_of_all = told(&checked(&result(r#""run":{}"#), &result("")));
+    let of_one = checked(&thing(r#""run":{}"#), &thing(""));
+
+    assert_eq!(
+        told_of_all,
+        ["breaking field-missing: `result.can.run` is gone, which was always there"]
+    );
+    assert_eq!(
+        told(&of_one),
+        ["unproven field-missing: `can.run` is gone, which was always there"]
+    );
+    assert!(of_one.changes[0].why.starts_with("one and the same object shows it"));
+}

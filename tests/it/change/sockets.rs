@@ -26,11 +26,17 @@ const GREETED: &str = r#"{"ms": 1, "from": "server", "json": {"type": "ready", "
 
 /// Six recordings that say this, and end so.
 fn recorded(said: &str, end: &str) -> Side {
-    let folder = tempfile::tempdir().unwrap();
     let said = [said, end].into_iter().filter(|it| !it.is_empty());
     let frames = said.collect::<Vec<_>>().join(",");
-    for number in 0..6 {
-        std::fs::write(folder.path().join(format!("talk-{number}.json")), socket(&frames)).unwrap();
+    recordings(6, |_| frames.clone())
+}
+
+/// So many recordings with these frames.
+fn recordings(count: usize, frames: impl Fn(usize) -> String) -> Side {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..count {
+        let path = folder.path().join(format!("talk-{number}.json"));
+        std::fs::write(path, socket(&frames(number))).unwrap();
     }
     load_side(folder.path(), &Name::new("unused").unwrap()).unwrap()
 }
@@ -73,6 +79,42 @@ fn a_server_that_closes_with_another_code_breaks_its_clients() {
         [ASKED, UNSAID],
         &["breaking tag-new: the server closes the WebSocket with 1005, first after `done`"],
     );
+}
+
+#[test]
+fn a_code_is_weighed_where_the_one_before_was_promised() {
+    let talks = |code: &dyn Fn(usize) -> usize| {
+        let said = |from: &str, it: &str| format!(r#"{{"ms": 1, "from": "{from}", "json": {it}}}"#);
+        let login =
+            |token: &str| said("client", &format!(r#"{{"type": "login", "token": "{token}"}}"#));
+        let turn = |number: usize| {
+            let asked = said("client", &format!(r#"{{"type": "say", "n": {number}}}"#));
+            format!("{asked}, {}", said("server", r#"{"type": "said"}"#))
+        };
+        recordings(30, |number| match number % 5 {
+            0 => {
+                let error = said("server", r#"{"type": "error"}"#);
+                let close = format!(r#"{{"ms": 2, "from": "server", "close": {}}}"#, code(number));
+                format!("{}, {error}, {close}", login("wrong"))
+            }
+            _ => {
+                let turns: Vec<String> = (number * 9..number * 9 + 5).map(turn).collect();
+                let ready = said("server", r#"{"type": "ready"}"#);
+                format!("{}, {ready}, {}", login("good"), turns.join(", "))
+            }
+        })
+    };
+    let old = talks(&|_| 4001);
+
+    let all = talks(&|_| 1008);
+    for report in [compared(&old, &all), checked(&old, &all)] {
+        let told = told(&report);
+        let closes = "breaking tag-new: the server closes the WebSocket with 1008";
+        assert!(told[0].starts_with(closes), "{told:?}");
+    }
+    let one = talks(&|number| if number == 5 { 1008 } else { 4001 });
+    let told = told(&checked(&old, &one));
+    assert!(told[0].starts_with("unproven tag-new"), "{told:?}");
 }
 
 #[test]
