@@ -34,8 +34,13 @@ pub(crate) fn wrap(text: &str, room: usize, lines: usize) -> Vec<Cow<'_, str>> {
     let mut rest = text;
     while wrapped.len() + 1 < lines && width(rest) > room {
         let fits = head(rest, room);
+        // A word that fits on a line of its own stays whole: people search for it.
+        let is_whole = |space: usize| {
+            let word = rest[space + 1..].split(' ').next().unwrap_or_default();
+            width(word) <= room
+        };
         let end = match fits.rfind(' ') {
-            Some(space) if space > fits.len() / 2 => space,
+            Some(space) if space > fits.len() / 2 || space > 0 && is_whole(space) => space,
             _ => fits.len(),
         };
         let (line, behind) = rest.split_at(end);
@@ -266,6 +271,14 @@ mod tests {
         for (path, expected) in cases {
             assert_eq!(shorten_ids(path), expected);
         }
+    }
+
+    #[test]
+    fn a_word_that_fits_on_a_line_is_not_parted() {
+        let long = "`choices[].message.tool_calls[].function`";
+        let text = format!("POST: {long} is new");
+        assert_eq!(wrap(&text, 44, 3), ["POST:", long, "is new"]);
+        assert_eq!(wrap("a abcdefghij", 6, 3), ["a abcd", "efghij"]);
     }
 
     #[test]
