@@ -54,6 +54,24 @@ fn an_endpoint_that_fails_as_nothing_was_accepted_is_named() {
 }
 
 #[test]
+fn what_changed_is_named_before_what_nobody_accepted() {
+    let answered = |status: u16| {
+        let one = |number: usize| exchange("/a", &format!("{number}"), status, &[r#"{"x":1}"#]);
+        let interactions = (0..6).map(one).collect();
+        vec![(Name::new("talk").unwrap(), Cassette { interactions, ..Cassette::default() })]
+    };
+    let (accepted, now) = (learned(&answered(422)), answered(400));
+    let known = Known { name: "new", path: "c", cassettes: &now, accepted: &accepted };
+
+    let report = change::check(&Protocols::default(), known).report;
+
+    let text = changes(&report, Face::Text, Colour::Plain).replace('\n', " ");
+    let both =
+        "unproven: POST /a answers 400, and not 422 any more; no contract is accepted for POST /a ";
+    assert!(text.starts_with(both), "{text}");
+}
+
+#[test]
 fn a_kind_is_named_where_there_are_others() {
     let of = |schemas: &[(&str, &str)]| {
         let kinds = schemas.iter().map(|(kind, field)| {

@@ -18,6 +18,9 @@ pub(super) fn headline(report: &Report, place: &dyn Fn(&Endpoint) -> String) -> 
     let told = open().or_else(|| report.changes.iter().find(is_gone));
     match told {
         Some(change) if change.verdict == Verdict::Breaking => told_first(change, place),
+        Some(change) if change.is_open() && !report.unaccepted.is_empty() => {
+            format!("{}; {}", told_first(change, place), unaccepted(&report.unaccepted, place))
+        }
         _ if !report.unaccepted.is_empty() => unaccepted(&report.unaccepted, place),
         Some(change) => told_first(change, place),
         None if !report.changes.is_empty() => {
