@@ -38,11 +38,12 @@ pub(super) struct Step {
 
 impl Read {
     pub(super) fn of(interaction: &Interaction, protocols: &Protocols) -> Self {
-        let cut = interaction.response().map(|response| Cut::of(response, protocols));
         let body = interaction.request.readable();
         // SignalR ends each message with it.
         let body = body.strip_suffix(&[RECORD_SEPARATOR]).unwrap_or(&body);
-        Self { asked: Text::parse(body).map(|text| text.as_str().to_owned()), cut }
+        let asked = Text::parse(body);
+        let cut = interaction.response().map(|response| Cut::of(response, protocols, asked));
+        Self { asked: asked.map(|text| text.as_str().to_owned()), cut }
     }
 
     /// What was asked, if it is JSON.
@@ -52,11 +53,16 @@ impl Read {
 }
 
 impl Cut {
-    pub(super) fn of(response: &Response, protocols: &Protocols) -> Self {
+    /// `asked` is the request that it answers, if that is JSON.
+    pub(super) fn of(response: &Response, protocols: &Protocols, asked: Option<Text<'_>>) -> Self {
         let Messages { framing, list: mut messages, .. } = Messages::of(response, protocols);
         // A line of which not all came.
         if response.end != End::Complete && framing == Framing::Lines {
             messages.pop_if(|last| !last.is_json);
+        }
+        for message in messages.iter_mut().filter(|message| !message.tag.is_named()) {
+            let tag = message.json().zip(asked).and_then(|(said, asked)| outcome(said, asked));
+            message.tag = tag.unwrap_or_else(|| message.tag.clone());
         }
         Self { framing, messages, protocols: protocols.clone(), steps: OnceCell::new() }
     }
@@ -187,10 +193,22 @@ impl JsonMessage {
 /// The type of what answers a call by JSON-RPC.
 const RESULT: &str = "result";
 
+/// The type of what brings no outcome of a call.
+const ERROR: &str = "error";
+
 /// The method of the call that a message of JSON-RPC answers.
 fn called(json: Text<'_>, asked: Text<'_>) -> Option<String> {
     let (call, answer) = (Envelope::of(asked)?, Envelope::of(json)?);
     answer.answers(&call).then_some(call.method)?.map(Cow::into_owned)
+}
+
+/// The type of an answer to a call by JSON-RPC, whatever it lacks that says so.
+pub(super) fn outcome(json: Text<'_>, asked: Text<'_>) -> Option<Tag> {
+    let call = Envelope::of(asked).filter(|call| call.is_marked)?;
+    let answer = Envelope::of(json).filter(|answer| answer.answers(&call))?;
+    let has = |name: &str| json.get(name).is_some();
+    let outcome = [RESULT, ERROR].into_iter().find(|name| has(name));
+    outcome.filter(|_| answer.method.is_none()).map(Tag::named)
 }
 
 /// A longer value is no word.

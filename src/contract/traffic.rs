@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::clients::Clients;
-use super::cut::{Cut, JsonMessage, Read, Step};
+use super::cut::{Cut, JsonMessage, Read, Step, outcome};
 use super::headers::{self, Promised};
 use super::history::{self, Before, History};
 use super::kinds::Kinds;
@@ -135,7 +135,9 @@ impl Traffic {
             let Recorded { endpoint, interaction, response, asked, cut, .. } = recorded;
             let Recorded { place, recording, history, .. } = recorded;
             let is_other = traffic.tags.contains_key(&endpoint);
-            let cut = if is_other { Cut::of(response, &traffic.protocols(&endpoint)) } else { cut };
+            let question = asked.as_deref().map(Text::known);
+            let protocols = is_other.then(|| traffic.protocols(&endpoint));
+            let cut = protocols.map_or(cut, |it| Cut::of(response, &it, question));
             let before = Some(Before { history: &history.0, number: history.1 });
             let next = u32::try_from(recordings.len()).unwrap_or(u32::MAX);
             let witness = *recordings.entry((endpoint.clone(), recording)).or_insert(next);
@@ -551,5 +553,7 @@ fn body(response: &Response, cut: &Cut, asked: Option<Text<'_>>) -> Option<JsonM
         (false, None) => serde_json::Value::from(String::from_utf8_lossy(&body)).to_string(),
     };
     let tag = cut.protocols.tag_of(Text::known(&text), None);
+    let outcome = || outcome(Text::known(&text), asked.filter(|_| !tag.is_named())?);
+    let tag = outcome().unwrap_or(tag);
     Some(JsonMessage::new(tag, text, asked))
 }

@@ -75,9 +75,11 @@ impl<'t> Envelope<'t> {
         self.id.filter(|_| self.kind == Speech::Answer)
     }
 
-    /// Whether it answers a message of the other side.
+    /// Whether it answers a message of the other side, also where it spells the number of that as a text.
     pub(crate) fn answers(&self, request: &Envelope<'_>) -> bool {
-        self.answered().is_some_and(|id| request.asked() == Some(id))
+        let plain = |id: &'t str| id.trim_matches('"');
+        let asked = request.asked().map(|id| id.trim_matches('"'));
+        self.answered().map(plain).is_some_and(|id| asked == Some(id))
     }
 }
 
@@ -130,7 +132,8 @@ mod tests {
             assert_eq!(of(answer).answers(&of(request)), expected, "{answer} {request}");
         };
         check(r#"{"id": 1, "result": {}}"#, r#"{"id":1 ,"method":"m"}"#, true);
-        check(r#"{"id":"1","result":{}}"#, r#"{"id":1,"method":"m"}"#, false);
+        check(r#"{"id":"1","result":{}}"#, r#"{"id":1,"method":"m"}"#, true);
+        check(r#"{"id":"2","result":{}}"#, r#"{"id":1,"method":"m"}"#, false);
         check(r#"{"id":1,"result":{}}"#, r#"{"id":1,"result":{}}"#, false);
         check(r#"{"jsonrpc":"2.0","error":{}}"#, r#"{"jsonrpc":"2.0","method":"m"}"#, false);
     }

@@ -341,7 +341,7 @@ fn of_violation(part: Part, violation: &Violation) -> Draft {
             (Rule::KindNew, what)
         }
         Fault::Value if part == Part::Body && path.is_empty() && found == "null" => {
-            (Rule::TypeNew, format!("{name} has no body any more"))
+            (Rule::TypeNew, format!("{name} is `null`, or has no body"))
         }
         Fault::Value | Fault::NotJson => {
             (Rule::TypeNew, format!("{name} is not `{expected}` any more"))

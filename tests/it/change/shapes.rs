@@ -131,3 +131,53 @@ fn an_optional_object_that_comes_under_another_name_was_renamed() {
 
     assert_eq!(told, ["breaking field-missing: `repo` is called `repository` now"]);
 }
+
+#[test]
+fn an_answer_of_json_rpc_is_one_to_the_call_whatever_it_lacks() {
+    let recorded = |said: &dyn Fn(usize) -> String| {
+        let one = |number: usize| {
+            let asked = format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"ping"}}"#);
+            let interactions = vec![exchange("/rpc", &asked, 200, &[&said(number)])];
+            let cassette = Cassette { interactions, ..Cassette::default() };
+            (Name::new(format!("ping-{number}")).unwrap(), cassette)
+        };
+        (0..8).map(one).collect::<Vec<_>>()
+    };
+    let old = recorded(&|id| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
+    let told_of =
+        |said: &dyn Fn(usize) -> String| told(&recordings::compared(&old, &recorded(said)));
+
+    assert_eq!(
+        told_of(&|id| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":null}}"#)),
+        ["breaking type-new: `result` can be `null`"]
+    );
+    assert_eq!(
+        told_of(&|id| format!(r#"{{"id":{id},"result":{{}}}}"#)),
+        ["breaking field-missing: `jsonrpc` is gone, which was always there"]
+    );
+    assert_eq!(
+        told_of(&|id| format!(r#"{{"jsonrpc":"2.0","id":"{id}","result":{{}}}}"#)),
+        ["breaking type-new: `id` can be `string`"]
+    );
+    let other = told_of(&|id| format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{}}}}"#, id + 90));
+    assert_eq!(
+        other,
+        ["breaking invariant-broken: `result.id equals request.id` does not hold any more"]
+    );
+}
+
+#[test]
+fn a_body_that_is_null_is_not_said_to_be_none() {
+    let answers = |said: &str| {
+        let one = |number: usize| exchange("/it", &asked(number), 200, &[said]);
+        let interactions = (0..8).map(one).collect();
+        vec![(Name::new("talk").unwrap(), Cassette { interactions, ..Cassette::default() })]
+    };
+
+    let told = told(&recordings::compared(&answers(r#"{"id":1}"#), &answers("null")));
+
+    assert!(
+        told[0].starts_with("breaking type-new: the answer is `null`, or has no body"),
+        "{told:?}"
+    );
+}
