@@ -31,7 +31,7 @@ pub(super) fn pairs(
 }
 
 /// The cassettes of before whose name is gone, and in which the same was asked as in one of now whose name
-/// is new. Of several, those with the same last name; one that is left is one that is new.
+/// is new. Of several, those with the same last name, then those that are the same; one that is left is one that is new.
 pub(super) fn moved(old: &[(Name, Cassette)], new: &[(Name, Cassette)]) -> Vec<MovedCassette> {
     let [gone, come] = [(old, new), (new, old)].map(|(here, there)| {
         let names: BTreeSet<&Name> = there.iter().map(|(name, _)| name).collect();
@@ -42,10 +42,10 @@ pub(super) fn moved(old: &[(Name, Cassette)], new: &[(Name, Cassette)]) -> Vec<M
     if gone.is_empty() || come.is_empty() {
         return Vec::new();
     }
-    let mut alike: BTreeMap<Vec<String>, [Vec<&Name>; 2]> = BTreeMap::new();
+    let mut alike: BTreeMap<Vec<String>, [Vec<&(Name, Cassette)>; 2]> = BTreeMap::new();
     for (side, all) in [gone, come].into_iter().enumerate() {
-        for (name, cassette) in all {
-            alike.entry(asked(cassette)).or_default()[side].push(name);
+        for named in all {
+            alike.entry(asked(&named.1)).or_default()[side].push(named);
         }
     }
     let mut moved = Vec::new();
@@ -53,16 +53,27 @@ pub(super) fn moved(old: &[(Name, Cassette)], new: &[(Name, Cassette)]) -> Vec<M
         let mut pair = |from: &Name, to: &Name| {
             moved.push(MovedCassette { from: from.to_string(), to: to.to_string() });
         };
-        gone.retain(|from| {
-            let to = come.iter().position(|to| last(to) == last(from));
-            to.inspect(|to| pair(from, come.remove(*to))).is_none()
-        });
-        if let ([from], [to]) = (&gone[..], &come[..]) {
+        for are_one in [have_one_name, are_the_same] {
+            gone.retain(|from| {
+                let to = come.iter().position(|to| are_one(from, to));
+                to.inspect(|to| pair(&from.0, &come.remove(*to).0)).is_none()
+            });
+        }
+        if let ([(from, _)], [(to, _)]) = (&gone[..], &come[..]) {
             pair(from, to);
         }
     }
     moved.sort();
     moved
+}
+
+fn have_one_name((one, _): &(Name, Cassette), (other, _): &(Name, Cassette)) -> bool {
+    last(one) == last(other)
+}
+
+/// Whether nothing but the name of a cassette is another one.
+fn are_the_same((_, one): &(Name, Cassette), (_, other): &(Name, Cassette)) -> bool {
+    one.interactions == other.interactions
 }
 
 fn last(name: &Name) -> &str {

@@ -629,6 +629,9 @@ fn a_cassette_that_is_called_otherwise_moved_if_no_other_asks_the_same() {
     let two = [call.clone(), named("phone", &call)].concat();
     assert_eq!(moved(&talk, &two), [""; 0]);
     assert_eq!(moved(&talk, &[two, named("a/{}", &talk)].concat()), ["talk a/talk"]);
+    // Of several that ask alike, those that are the same.
+    let renamed = [named("b", &talk), named("a", &call)].concat();
+    assert_eq!(moved(&[talk, call].concat(), &renamed), ["call a", "talk b"]);
 }
 
 /// A question and its answer.
