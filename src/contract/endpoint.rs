@@ -35,7 +35,9 @@ impl Endpoint {
             Body::Whole(body) => body.clone(),
             Body::Stream(_) => Bytes::new(),
         };
-        let is_name = |segment: &str| names.contains(segment) || identifies(&body, segment);
+        let is_name = |segment: &str| {
+            names.contains(segment) || names.contains(stem(segment)) || identifies(&body, segment)
+        };
         Self {
             method: request.method.clone(),
             path: template(request.path_only(), is_name) + &operation(request),
@@ -74,6 +76,20 @@ impl Endpoint {
 
 /// The characters of a slug, of which a file may have 255 with what stands around it.
 const LONGEST: usize = 120;
+
+/// A longer extension of a file is none.
+const LONGEST_EXTENSION: usize = 5;
+
+/// A segment without the extension of a file: `ord_8Zq` of `ord_8Zq.xml`.
+fn stem(segment: &str) -> &str {
+    let is_extension = |it: &str| {
+        it.len() <= LONGEST_EXTENSION
+            && it.starts_with(|first: char| first.is_ascii_alphabetic())
+            && it.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    let parts = segment.rsplit_once('.').filter(|(_, extension)| is_extension(extension));
+    parts.map_or(segment, |(stem, _)| stem)
+}
 
 /// Whether JSON says a text in a field for identifiers.
 fn identifies(json: &[u8], text: &str) -> bool {

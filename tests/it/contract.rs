@@ -954,6 +954,28 @@ fn operations_that_a_header_field_names_are_endpoints_of_their_own() {
     assert_eq!(paths, ["GetItem", "PutItem", "Query", "Scan"].map(target));
 }
 
+#[test]
+fn a_file_that_is_called_after_what_the_server_issued_is_no_endpoint_of_its_own() {
+    let paths = |id: &str, file: &str| {
+        let mut made = found("/orders", &format!(r#"{{"id":"{id}"}}"#));
+        made.request.method = "POST".to_owned();
+        let order = found(&format!("/orders/{id}"), "{}");
+        let interactions = vec![made, order, found(&format!("/files/{file}"), "{}")];
+        let cassette = Cassette { interactions, ..Cassette::default() };
+        let name = Name::new("files").unwrap();
+        let traffic = Traffic::of(&Protocols::default(), &[], [(&name, &cassette)]);
+        traffic
+            .endpoints()
+            .map(|it| it.path.clone())
+            .filter(|it| it.starts_with("/files"))
+            .collect::<String>()
+    };
+
+    assert_eq!(paths("ord_jthLrnqyrxbpCN", "ord_jthLrnqyrxbpCN.xml"), "/files/{file_id}");
+    assert_eq!(paths("ord_jthLrnqyrxbpCN", "help.xml"), "/files/help.xml");
+    assert_eq!(paths("ord_jthLrnqyrxbpCN", "ord_jthLrnqyrxbpCN.2"), "/files/ord_jthLrnqyrxbpCN.2");
+}
+
 /// An order with these notes, which come back with what the server adds.
 fn ordered(number: usize, puts: &[(&str, &str)], adds: &str) -> Interaction {
     let puts: Vec<String> = puts.iter().map(|(name, it)| format!(r#""{name}":"{it}""#)).collect();
