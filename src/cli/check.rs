@@ -58,7 +58,9 @@ impl Check {
         checked.report.locate(text);
         self.tell(&folder, &checked)?;
         tell_failed(&folder);
-        contracts::tell_unread(&store::contracts(&folder)?);
+        let accepted = store::contracts(&folder)?;
+        contracts::tell_unread(&accepted);
+        contracts::tell_unseen(&contracts::unseen(&folder, &accepted)?);
         if is_all_seen(&checked) && checked.unread.is_empty() {
             tell::line("all contracts are kept");
             return Ok(Exit::Agrees);

@@ -18,6 +18,8 @@ pub mod openapi;
 pub mod order;
 mod orders;
 mod paths;
+#[cfg(feature = "cli")]
+mod places;
 mod samples;
 mod seen;
 pub mod shape;
@@ -36,6 +38,8 @@ pub use history::History;
 pub use kinds::Kinds;
 pub use orders::{Case, Orders};
 pub(crate) use paths::{has_name_in, without_names};
+#[cfg(feature = "cli")]
+pub(crate) use places::Unseen;
 pub(crate) use seen::Seen;
 pub use situation::{Condition, Feature};
 use text::{CASSETTE, CUT, LEARNED, RECORDINGS, SEEN};

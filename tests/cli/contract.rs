@@ -335,6 +335,30 @@ fn a_part_that_cannot_be_read_is_told_with_what_to_do() {
 }
 
 #[test]
+fn a_misspelt_place_in_an_invariant_is_told_as_it_never_fails() {
+    let stage = stage();
+    run(&stage, &["accept"]);
+    let file = format!("cassettes/contracts/{STREAM}");
+    let learned = stage.read(&file);
+    let with =
+        |line: &str| learned.replacen("  invariants\n", &format!("  invariants\n    {line}\n"), 1);
+    assert!(with("") != learned, "{learned}");
+
+    stage.write(&file, &with("run_idd constant"));
+    let (status, _, misspelt) = run(&stage, &["check"]);
+    stage.write(
+        &file,
+        &learned.replace("run_id constant", "message_type unique").replace("[DONE]", "[DONE]?"),
+    );
+    let (_, _, edited) = run(&stage, &["check"]);
+
+    assert_eq!(status, Some(0));
+    assert!(misspelt.contains("no recorded answer has `run_idd`: POST"), "{misspelt}");
+    assert!(misspelt.contains("hint: did you mean `run_id`?"), "{misspelt}");
+    assert!(!edited.contains("no recorded"), "{edited}");
+}
+
+#[test]
 fn one_contract_is_accepted_and_a_misspelt_one_is_not_passed_over() {
     let stage = stage();
 

@@ -34,6 +34,8 @@ mod echo;
 mod holding;
 mod learn;
 mod number;
+#[cfg(feature = "cli")]
+mod places;
 mod presence;
 mod text;
 mod tie;
@@ -47,6 +49,8 @@ pub use earlier::Earlier;
 pub use holding::CHANCES;
 pub use learn::Learner;
 pub(crate) use learn::Names;
+#[cfg(feature = "cli")]
+pub(crate) use places::{Place as Where, places};
 pub use tie::Tie;
 pub(crate) use trace::identified;
 pub use trace::{Event, Trace};

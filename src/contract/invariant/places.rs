@@ -1,0 +1,79 @@
+//! The places that invariants speak of.
+
+use std::fmt;
+
+use super::claim::{Field, Invariant, Path};
+use crate::text::json::{Container, Text};
+
+/// Values below so many containers are not looked at.
+const DEEPEST: usize = 16;
+
+/// A place in requests, or in answers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'i> {
+    pub(crate) in_request: bool,
+    /// The type of the messages; none for all.
+    pub(crate) tag: Option<&'i str>,
+    pub(crate) path: &'i str,
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = self.tag.filter(|_| !self.path.is_empty());
+        of.iter().try_for_each(|tag| write!(f, "{tag}."))?;
+        f.write_str(if self.path.is_empty() { self.tag.unwrap_or_default() } else { self.path })
+    }
+}
+
+impl Invariant {
+    /// The places in the requests and answers of an endpoint that it speaks of. Those in earlier answers may be of
+    /// another endpoint.
+    pub(crate) fn places(&self) -> Vec<Place<'_>> {
+        match self {
+            Self::Alone(_, field) | Self::RefersEarlier(field, _) => vec![said(field)],
+            Self::Echoes(field, path) => vec![said(field), asked(path)],
+            Self::Refers(field, to, _) | Self::Tied(_, field, to) => vec![said(field), said(to)],
+            Self::Sums(field, [one, other]) => [field, one, other].map(said).to_vec(),
+            Self::Comes(field, with) if with.in_request => vec![said(field), asked(&with.path)],
+            Self::Comes(field, with) => {
+                vec![said(field), Place { path: with.path.as_str(), ..said(field) }]
+            }
+        }
+    }
+}
+
+fn said(field: &Field) -> Place<'_> {
+    Place { in_request: false, tag: field.tag.as_deref(), path: field.path.as_str() }
+}
+
+fn asked(path: &Path) -> Place<'_> {
+    Place { in_request: true, tag: None, path: path.as_str() }
+}
+
+/// Tells each place in a JSON text, as an invariant writes it.
+pub(crate) fn places(json: Text<'_>, told: &mut dyn FnMut(&str)) {
+    walk(json, &mut Path::default(), DEEPEST, told);
+}
+
+fn walk(json: Text<'_>, path: &mut Path, room: usize, told: &mut dyn FnMut(&str)) {
+    let Some(room) = room.checked_sub(1) else { return };
+    match json.container() {
+        Some(Container::Object) => {
+            for (name, value) in json.members() {
+                let above = path.enter(&name);
+                told(path.as_str());
+                walk(value, path, room, told);
+                path.leave(above);
+            }
+        }
+        Some(Container::Array) => {
+            for value in json.elements() {
+                let above = path.enter_elements();
+                told(path.as_str());
+                walk(value, path, room, told);
+                path.leave(above);
+            }
+        }
+        None => {}
+    }
+}
