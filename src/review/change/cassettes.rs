@@ -42,7 +42,7 @@ pub(super) fn moved(old: &[(Name, Cassette)], new: &[(Name, Cassette)]) -> Vec<M
     if gone.is_empty() || come.is_empty() {
         return Vec::new();
     }
-    let mut alike: BTreeMap<Vec<String>, [Vec<&(Name, Cassette)>; 2]> = BTreeMap::new();
+    let mut alike: BTreeMap<Vec<String>, [Vec<&Named>; 2]> = BTreeMap::new();
     for (side, all) in [gone, come].into_iter().enumerate() {
         for named in all {
             alike.entry(asked(&named.1)).or_default()[side].push(named);
@@ -67,12 +67,14 @@ pub(super) fn moved(old: &[(Name, Cassette)], new: &[(Name, Cassette)]) -> Vec<M
     moved
 }
 
-fn have_one_name((one, _): &(Name, Cassette), (other, _): &(Name, Cassette)) -> bool {
+type Named = (Name, Cassette);
+
+fn have_one_name((one, _): &Named, (other, _): &Named) -> bool {
     last(one) == last(other)
 }
 
 /// Whether nothing but the name of a cassette is another one.
-fn are_the_same((_, one): &(Name, Cassette), (_, other): &(Name, Cassette)) -> bool {
+fn are_the_same((_, one): &Named, (_, other): &Named) -> bool {
     one.interactions == other.interactions
 }
 

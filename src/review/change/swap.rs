@@ -141,7 +141,7 @@ enum Side {
 }
 
 impl Side {
-    fn of<'p>(self, (first, second): &'p (String, String)) -> &'p String {
+    fn of(self, (first, second): &(String, String)) -> &String {
         match self {
             Self::First => first,
             Self::Second => second,
