@@ -60,7 +60,7 @@ impl Check {
         tell_failed(&folder);
         let accepted = store::contracts(&folder)?;
         contracts::tell_unread(&accepted);
-        contracts::tell_unseen(&contracts::unseen(&folder, &accepted)?);
+        contracts::tell_unknown_places(&contracts::unknown_places(&folder, &accepted)?);
         if is_all_seen(&checked) && checked.unread.is_empty() {
             tell::line("all contracts are kept");
             return Ok(Exit::Agrees);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::tell;
 use crate::assert::{self, Checked};
-use crate::contract::{Contract, Endpoint, Finding, Unseen};
+use crate::contract::{Contract, Endpoint, Finding, UnknownPlace};
 use crate::error::Result;
 use crate::review::report::count;
 use crate::store;
@@ -32,17 +32,17 @@ pub(super) fn accept(cassettes: &Path, finding: &Finding) -> Result<()> {
 
 /// The places in invariants that somebody has written and that nothing recorded has. What cannot be read is told
 /// elsewhere.
-pub(super) fn unseen(cassettes: &Path, accepted: &[Contract]) -> Result<Vec<Unseen>> {
+pub(super) fn unknown_places(cassettes: &Path, accepted: &[Contract]) -> Result<Vec<UnknownPlace>> {
     if accepted.iter().all(Contract::is_as_learned) {
         return Ok(Vec::new());
     }
     let Ok(loaded) = assert::load(cassettes) else { return Ok(Vec::new()) };
-    Ok(assert::traffic(cassettes, &loaded, accepted)?.unseen(accepted))
+    Ok(assert::traffic(cassettes, &loaded, accepted)?.unknown_places(accepted))
 }
 
 /// Says which places in invariants that somebody has written nothing recorded has: these never fail.
-pub(super) fn tell_unseen(unseen: &[Unseen]) {
-    for Unseen { endpoint, invariant, place, in_request, nearest } in unseen {
+pub(super) fn tell_unknown_places(unknown: &[UnknownPlace]) {
+    for UnknownPlace { endpoint, invariant, place, in_request, nearest } in unknown {
         let what = if *in_request { "request says" } else { "answer has" };
         tell::line(&format!("no recorded {what} `{place}`: {endpoint}: `{invariant}`"));
         if let Some(nearest) = nearest {

@@ -39,7 +39,7 @@ pub use kinds::Kinds;
 pub use orders::{Case, Orders};
 pub(crate) use paths::{has_name_in, without_names};
 #[cfg(feature = "cli")]
-pub(crate) use places::Unseen;
+pub(crate) use places::UnknownPlace;
 pub(crate) use seen::Seen;
 pub use situation::{Condition, Feature};
 use text::{CASSETTE, CUT, LEARNED, RECORDINGS, SEEN};

@@ -9,7 +9,7 @@ use crate::text::nearest;
 
 /// A place in an invariant that somebody has written, and that nothing has which was recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Unseen {
+pub(crate) struct UnknownPlace {
     pub(crate) endpoint: Endpoint,
     pub(crate) invariant: Invariant,
     /// As it is written.
@@ -22,12 +22,12 @@ pub(crate) struct Unseen {
 
 impl Traffic {
     /// The places that no recording has, of contracts that somebody has edited.
-    pub(crate) fn unseen(&self, accepted: &[Contract]) -> Vec<Unseen> {
+    pub(crate) fn unknown_places(&self, accepted: &[Contract]) -> Vec<UnknownPlace> {
         let edited = accepted.iter().filter(|it| !it.is_as_learned() && !it.invariants.is_empty());
-        edited.flat_map(|contract| self.unseen_of(contract)).collect()
+        edited.flat_map(|contract| self.unknown_places_of(contract)).collect()
     }
 
-    fn unseen_of(&self, contract: &Contract) -> Vec<Unseen> {
+    fn unknown_places_of(&self, contract: &Contract) -> Vec<UnknownPlace> {
         let answers = self.answers(&contract.endpoint);
         let (mut said, mut asked) = (BTreeSet::new(), BTreeSet::new());
         for answer in answers {
@@ -46,7 +46,7 @@ impl Traffic {
                 }
             });
         }
-        let unseen = |invariant: &Invariant, place: Where<'_>| {
+        let unknown = |invariant: &Invariant, place: Where<'_>| {
             let all = if place.in_request { &asked } else { &said };
             let is_of = |tag: &String| place.tag.is_none_or(|it| it == tag);
             let known = || all.iter().filter(|(tag, _)| is_of(tag)).map(|(_, path)| path.as_str());
@@ -55,7 +55,7 @@ impl Traffic {
                 return None;
             }
             let known: Vec<&str> = known().filter(|it| !it.is_empty()).collect();
-            Some(Unseen {
+            Some(UnknownPlace {
                 endpoint: contract.endpoint.clone(),
                 invariant: invariant.clone(),
                 place: place.to_string(),
@@ -64,7 +64,7 @@ impl Traffic {
             })
         };
         let all = contract.invariants.iter();
-        all.flat_map(|it| it.places().into_iter().filter_map(move |place| unseen(it, place)))
+        all.flat_map(|it| it.places().into_iter().filter_map(move |place| unknown(it, place)))
             .collect()
     }
 }
