@@ -8,6 +8,7 @@ use foldhash::fast::RandomState;
 use super::rule::Rule;
 use super::searcher::Searcher;
 use super::{Redactor, name, value};
+use crate::cassette::placeholder::OPENING;
 
 /// Secret values that were found so far, with what stands in their place.
 ///
@@ -194,6 +195,11 @@ impl Found {
                 self.0.entry(name).or_default().push(text);
             }
         }
+    }
+
+    /// Whether a client says what it was given in the place of a secret.
+    pub(crate) fn has_placeholders(&self) -> bool {
+        self.0.values().flatten().any(|value| value.contains(OPENING))
     }
 
     /// How many there are.
