@@ -54,6 +54,7 @@ fn in_part(
 ) -> Vec<Seen> {
     let census = |kind: Option<&String>, schema: &Schema| {
         let mut census = Census::of(schema);
+        let answers = if census.counts { answers } else { &[] };
         for answer in answers {
             let said = of(answer).iter().filter(|it| kind.is_none_or(|kind| *kind == it.kind));
             for message in said {

@@ -61,6 +61,8 @@ pub struct Share {
 /// The values that were seen at a place of a promise: which recordings show each of the things that it allows.
 #[derive(Default)]
 pub(crate) struct Census<'s> {
+    /// Whether there is anything to count in it.
+    pub(crate) counts: bool,
     values: Recordings,
     strings: Recordings,
     objects: Recordings,
@@ -97,9 +99,28 @@ impl<'s> Census<'s> {
         let words = words.into_iter().flatten().map(|word| Choice::Word(word));
         let choices =
             types.chain(truths).chain(words).map(|it| (it, Recordings::default())).collect();
-        let elements = schema.array.as_deref().map(|it| Box::new(Self::of(it)));
+        let elements = schema.array.as_deref().and_then(Self::of_any);
         let object = schema.object.as_deref().map(Self::of_object).unwrap_or_default();
-        Self { choices, elements, ..object }
+        Self { choices, elements, ..object }.told()
+    }
+
+    /// The same, if there is anything to count in it.
+    fn of_any(schema: &'s Schema) -> Option<Box<Self>> {
+        let census = Self::of(schema);
+        census.counts.then(|| Box::new(census))
+    }
+
+    /// With whether there is anything to count in it: to read the rest would take as long.
+    fn told(self) -> Self {
+        let is_counted = |(field, inside): &(&Field, Self)| {
+            field.presence == Presence::Optional || inside.counts
+        };
+        let counts = !self.choices.is_empty()
+            || self.elements.is_some()
+            || self.rest.is_some()
+            || self.branches.is_some()
+            || self.fields.values().any(is_counted);
+        Self { counts, ..self }
     }
 
     fn of_object(object: &'s Object) -> Self {
@@ -108,14 +129,14 @@ impl<'s> Census<'s> {
                 let fields = plain.fields.iter();
                 let fields =
                     fields.map(|(name, it)| (name.as_str(), (it, Self::of(&it.schema)))).collect();
-                let rest = plain.rest.as_ref().map(|rest| Box::new(Self::of(&rest.schema)));
-                Self { fields, rest, ..Self::default() }
+                let rest = plain.rest.as_ref().and_then(|rest| Self::of_any(&rest.schema));
+                Self { fields, rest, ..Self::default() }.told()
             }
             Object::Union(union) => {
                 let branches = union.branches.iter();
                 let branches =
                     branches.map(|(word, it)| (word.as_str(), Self::of_object(it))).collect();
-                Self { branches: Some((&union.tag, branches)), ..Self::default() }
+                Self { branches: Some((&union.tag, branches)), ..Self::default() }.told()
             }
         }
     }
@@ -123,6 +144,9 @@ impl<'s> Census<'s> {
     /// Looks at a value of a recording.
     pub(crate) fn see(&mut self, value: json::Text<'_>, source: Source) {
         self.values.insert(source);
+        if !self.counts {
+            return;
+        }
         let string = value.string();
         if string.is_some() {
             self.strings.insert(source);
@@ -158,12 +182,16 @@ impl<'s> Census<'s> {
             branch.into_iter().for_each(|it| it.see_object(object, source));
             return;
         }
-        if self.fields.is_empty() && self.rest.is_none() {
+        if !self.counts {
             return;
         }
         for (name, value) in object.members() {
             match (self.fields.get_mut(&*name), &mut self.rest) {
-                (Some((_, field)), _) => field.see(value, source),
+                (Some((field, inside)), _) => {
+                    if inside.counts || field.presence == Presence::Optional {
+                        inside.see(value, source);
+                    }
+                }
                 (None, Some(rest)) => rest.see(value, source),
                 (None, None) => {}
             }

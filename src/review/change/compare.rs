@@ -317,7 +317,7 @@ fn at_endpoint(
             orders::unseen(orders, before, answers, &mut drafts);
         }
         sides.weigh(&mut drafts);
-        unseen::add(&mut drafts, was, [before, answers]);
+        unseen::add(&mut drafts, (was, old.accepted.is_none()), [before, answers]);
         return drafts;
     }
     let mut drafts = Vec::new();
@@ -351,7 +351,7 @@ fn at_endpoint(
     sides.weigh(&mut drafts);
     let mut drafts = once::with_what_is_gone(drafts);
     sides.weigh_together(&mut drafts);
-    unseen::add(&mut drafts, was, [before, answers]);
+    unseen::add(&mut drafts, (was, old.accepted.is_none()), [before, answers]);
     drafts
 }
 
