@@ -40,7 +40,7 @@ pub(crate) use body::CLOSE;
 pub use body::{Decoder, Framing, Left, Messages};
 pub use protocols::Protocols;
 pub(crate) use protocols::{DONE, keeps_alive};
-#[cfg(feature = "cli")]
+#[cfg(feature = "review")]
 pub(crate) use tag::TEXT;
 pub use tag::{Tag, TagSource};
 pub use trace::{Step, Trace};
