@@ -317,7 +317,7 @@ pub(super) fn proven(proven: &Proven, exit: Exit) {
         if !proven.afresh.is_empty() {
             let names = proven.afresh.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
             line(&format!(
-                "in the words of the recording before it did not: {} has new identifiers and times, as with --fresh",
+                "with the identifiers and times of the old recording it did not, so these are new, as with --fresh: {}",
                 names.join(", ")
             ));
         }

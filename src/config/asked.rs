@@ -76,8 +76,8 @@ impl Asked {
             ));
         }
         if let Some((before, _)) = path.split_once('?').filter(|(_, behind)| behind.contains('=')) {
-            let whole = format!("what stands in a query does not count there: `{before}`");
-            return Err(refused(rule, "names a query").with_hint(whole));
+            let hint = format!("a query does not count here: leave it out (`{before}`)");
+            return Err(refused(rule, "names a query").with_hint(hint));
         }
         let path = Glob::of_path(path.trim_matches('/'))?;
         Ok(Self::Line { method, path: Some(path) })

@@ -186,6 +186,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn each_field_that_has_a_meaning_counts_in_any_spelling() {
+        for name in COUNTED {
+            assert!(Counted::of(name) == Some(Counted::Whole), "{name}");
+            assert!(Counted::of(&name.to_ascii_uppercase()) == Some(Counted::Whole), "{name}");
+        }
+        for name in ["user-agent", "x-ms-date", "x-amz-meta-name", "x-request-id"] {
+            assert!(Counted::of(name).is_none(), "{name}");
+        }
+    }
+
+    #[test]
     fn what_is_accepted_counts_where_it_asks_for_something_else() {
         for (accept, counted) in [
             ("application/json", None),

@@ -210,7 +210,7 @@ pub(crate) struct Field {
     pub(crate) is_span: bool,
     /// How long something took, if a server says so: from a client it may be how long something may take.
     is_timing: bool,
-    /// The same where the number is none that a clock shows: `completion_time` and `time` may be either.
+    /// The same where the number is none that a clock shows: `completion_time` may be either.
     is_measured: bool,
     pub(crate) is_id: bool,
     /// Random letters that hide how long the others are.
@@ -253,7 +253,7 @@ impl Field {
             is_time: meaning == Meaning::Moment,
             is_span: meaning == Meaning::Span,
             is_timing: ends(&["_ns", "ttft_ms", "ttft_us", "_duration", "time_to_first_token"]),
-            is_measured: name == "time" || ends(&MEASURED),
+            is_measured: ends(&MEASURED),
             is_id: matches!(meaning, Meaning::Mark | Meaning::Identity)
                 || refers(name)
                 // What made the answer, or shows who did: `system_fingerprint`, `thoughtSignature`.
