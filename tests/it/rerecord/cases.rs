@@ -150,8 +150,11 @@ fn a_number_that_nobody_has_counted_to_is_a_name_where_names_stand() {
 fn a_path_is_no_name_as_a_whole() {
     let pods = "/api/v1/namespaces/default/pods";
     let of = |name: &str, version: &str| {
-        let told = format!(r#"{{"name":"{name}","resourceVersion":"{version}"}}"#);
-        talk(&[(&format!("POST {pods} {{}}"), &told), (&format!("DELETE {pods}/{name}"), &told)])
+        let told = format!(
+            r#"{{"kind":"Pod","name":"{name}","version":"{version}","uid":"{ONE}","phase":"Pending"}}"#
+        );
+        let asked = [format!("POST {pods} {{}}"), format!("DELETE {pods}/{name}")];
+        talk(&asked.each_ref().map(|asked| (asked.as_str(), told.as_str())))
     };
 
     // One that is too short for a name is the new one everywhere.
