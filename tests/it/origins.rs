@@ -524,14 +524,20 @@ async fn what_is_moved_is_moved_to_the_server() {
     let moved = |url: &str, to: &str| {
         ask("MOVE", &format!("{url}/a"), &format!("Destination: {url}/{to}\r\n"), "").status
     };
+    let copied = |url: &str, from: &str| {
+        ask("PUT", &format!("{url}/a"), &format!("X-Ms-Copy-Source: {url}/{from}\r\n"), "").status
+    };
     let stage = Stage::new();
     let session = stage.record(&upstream).await;
-    assert_eq!(moved(&session.url(), "b"), 200);
+    assert_eq!([moved(&session.url(), "b"), copied(&session.url(), "d")], [200, 200]);
     session.finish().await.unwrap();
-    let sent = upstream.asked()[0].head.field("destination").map(str::to_owned);
-    assert_eq!(sent, Some(format!("{}/b", upstream.url())));
+    let sent =
+        |number: usize, name: &str| upstream.asked()[number].head.field(name).map(str::to_owned);
+    assert_eq!(sent(0, "destination"), Some(format!("{}/b", upstream.url())));
+    assert_eq!(sent(1, "x-ms-copy-source"), Some(format!("{}/d", upstream.url())));
 
     let session = stage.replay().await;
     assert_eq!([moved(&session.url(), "b"), moved(&session.url(), "c")], [200, 470]);
+    assert_eq!([copied(&session.url(), "d"), copied(&session.url(), "e")], [200, 470]);
     drop(session.stop().await);
 }
