@@ -141,7 +141,15 @@ fn an_answer_of_json_rpc_is_one_to_the_call_whatever_it_lacks() {
             let cassette = Cassette { interactions, ..Cassette::default() };
             (Name::new(format!("ping-{number}")).unwrap(), cassette)
         };
-        (0..8).map(one).collect::<Vec<_>>()
+        // Another call makes kinds of the answers.
+        let add = |number: usize| {
+            let asked = format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"add"}}"#);
+            let told = format!(r#"{{"jsonrpc":"2.0","id":{number},"result":{{"sum":{number}}}}}"#);
+            let interactions = vec![exchange("/rpc", &asked, 200, &[&told])];
+            let cassette = Cassette { interactions, ..Cassette::default() };
+            (Name::new(format!("add-{number}")).unwrap(), cassette)
+        };
+        (0..8).map(one).chain((0..8).map(add)).collect::<Vec<_>>()
     };
     let old = recorded(&|id| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
     let told_of =
@@ -149,20 +157,23 @@ fn an_answer_of_json_rpc_is_one_to_the_call_whatever_it_lacks() {
 
     assert_eq!(
         told_of(&|id| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":null}}"#)),
-        ["breaking type-new: `result` can be `null`"]
+        ["breaking type-new: `result` can be `null` (in answers of the kind `result of ping`)"]
     );
     assert_eq!(
         told_of(&|id| format!(r#"{{"id":{id},"result":{{}}}}"#)),
-        ["breaking field-missing: `jsonrpc` is gone, which was always there"]
+        [
+            "breaking field-missing: `jsonrpc` is gone, which was always there (in answers of the kind `result of ping`)"
+        ]
     );
     assert_eq!(
         told_of(&|id| format!(r#"{{"jsonrpc":"2.0","id":"{id}","result":{{}}}}"#)),
-        ["breaking type-new: `id` can be `string`"]
+        ["breaking type-new: `id` can be `string` (in answers of the kind `result of ping`)"]
     );
     let other = told_of(&|id| format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{}}}}"#, id + 90));
+    // What answers no call is of no kind that is known.
     assert_eq!(
-        other,
-        ["breaking invariant-broken: `result.id equals request.id` does not hold any more"]
+        other[0],
+        "breaking invariant-broken: `result.id equals request.id` does not hold any more"
     );
 }
 
