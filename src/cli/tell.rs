@@ -306,6 +306,11 @@ pub(super) fn proven(proven: &Proven, exit: Exit) {
             visible(place)
         ));
     }
+    for (name, header) in &proven.uncounted {
+        line(&format!(
+            "header field `{header}` of `{name}` does not count: with it, the recording did not replay"
+        ));
+    }
     if proven.replays {
         let alike = if exit == Exit::Agrees { "" } else { ", and the command fails as it did" };
         let paced = if proven.paced {
@@ -428,6 +433,9 @@ fn one_recorded(recording: &Recording, flaw: Option<Flaw>) {
     match &recording.path {
         None => line(&format!("nothing new was recorded for `{}`", recording.name)),
         Some(path) => tell_saved(recording, path, flaw),
+    }
+    for header in &recording.carriers {
+        line(&format!("counts, as it carries what the server issued: header field `{header}`"));
     }
     if !recording.weakened.is_empty() {
         let names = recording.weakened.join(", ");

@@ -146,6 +146,20 @@ impl Rules {
         self.with(Key::Headers, name)
     }
 
+    /// Lets header fields count that were found in requests.
+    #[cfg(feature = "record")]
+    pub(crate) fn counting(mut self, headers: &[String]) -> Self {
+        self.headers.extend_from_slice(headers);
+        self
+    }
+
+    /// It without header fields of which that was said.
+    #[cfg(feature = "record")]
+    pub(crate) fn without_headers(mut self, headers: &[String]) -> Self {
+        self.headers.retain(|name| !headers.contains(name));
+        self
+    }
+
     /// Lets clients leave requests out.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use super::carriers::{carried, may_count};
 use super::names::{Calls, Role, field_name};
 use super::parts::{Parts, Sockets};
 use super::{
@@ -85,7 +86,7 @@ fn decide_each<I: Interactions>(
         let (reach, evidence, field) = match sort {
             Sort::Word => (Reach::Anywhere, Evidence::Look, String::new()),
             Sort::Field => (Reach::Field, Evidence::Name, field_name(&at)),
-            Sort::Time | Sort::Reference | Sort::Said => continue,
+            Sort::Time | Sort::Reference | Sort::Said | Sort::Carried => continue,
         };
         if known.insert((value.clone(), field)) {
             ids.client.push(Id { value, interaction, at, reach, evidence });
@@ -220,7 +221,7 @@ impl Candidate {
         let is_number = || self.value.bytes().all(|byte| byte.is_ascii_digit());
         match self.sort {
             Sort::Word | Sort::Time => true,
-            Sort::Field | Sort::Said => self.value.len() >= TELLING && !is_number(),
+            Sort::Field | Sort::Said | Sort::Carried => self.value.len() >= TELLING && !is_number(),
             Sort::Reference => false,
         }
     }
@@ -239,6 +240,8 @@ enum Sort {
     /// What the client says where it is open or does not count anyway: whoever gives it back has it from
     /// there.
     Said,
+    /// The same, where it is all that a field of the header says: it counts if the server issued it.
+    Carried,
 }
 
 fn candidates(looks: Looks, interactions: &impl Interactions, rules: &Rules) -> Vec<Candidate> {
@@ -250,9 +253,12 @@ fn candidates(looks: Looks, interactions: &impl Interactions, rules: &Rules) -> 
         let calls = Calls::marked(&reading);
         for (name, value) in recorded.request.headers.iter() {
             let value = text(value);
+            let may_carry = looks == Looks::Together && may_count(name, rules);
+            let whole = carried(&value).filter(|_| may_carry);
             for range in words(&value) {
+                let sort = if whole == Some(range.clone()) { Sort::Carried } else { Sort::Said };
                 let (value, at) = (value[range].to_owned(), format!("header.{name}"));
-                found.push(Candidate { value, interaction, at, sort: Sort::Said });
+                found.push(Candidate { value, interaction, at, sort });
             }
         }
         for (node, it) in reading.nodes.iter().enumerate() {
@@ -346,7 +352,7 @@ fn look(text: &str, kind: Kind, (name, step): (&str, &Step<'_>), mut put: impl F
 }
 
 /// The words in a text that look made up. What a client encoded is not.
-fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+pub(super) fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     identifiers(text).filter(|word| !says_something(text, word))
 }
 
@@ -497,7 +503,9 @@ impl<'c, I: Interactions> Given<'c, I> {
     fn first(&self, candidate: &Candidate) -> Option<(usize, String)> {
         let value = &candidate.value;
         let words = match candidate.sort {
-            Sort::Word | Sort::Time | Sort::Field | Sort::Said => self.words.get(value),
+            Sort::Word | Sort::Time | Sort::Field | Sort::Said | Sort::Carried => {
+                self.words.get(value)
+            }
             Sort::Reference => None,
         };
         let fields = match candidate.sort {

@@ -9,6 +9,8 @@
 //! its own. Times ([`moments`]) are holes too, whose value means nothing.
 
 mod bindings;
+#[cfg_attr(not(feature = "record"), expect(dead_code, reason = "only a recording lets more count"))]
+mod carriers;
 mod certain;
 mod decide;
 mod documents;
@@ -29,6 +31,8 @@ mod plain;
 mod texts;
 
 pub use bindings::Bindings;
+#[cfg(feature = "record")]
+pub use carriers::carriers;
 pub use certain::{is_certain, is_mixed, is_sealed};
 #[cfg(feature = "record")]
 pub use decide::decide_long;

@@ -112,6 +112,13 @@ impl Redacted<Cassette> {
         self.0.ids = Some(decide(&self.0));
         self
     }
+
+    /// The cassette in which more header fields count.
+    #[cfg(feature = "record")]
+    pub(crate) fn counting(mut self, headers: &[String]) -> Self {
+        self.0.rules = std::mem::take(&mut self.0.rules).counting(headers);
+        self
+    }
 }
 
 #[cfg(feature = "record")]
@@ -119,6 +126,12 @@ impl<I: Interactions> Redacted<(Cassette, I)> {
     /// The same for one whose interactions need not be held in memory: that table was decided from what it holds.
     pub(crate) fn with_ids(mut self, ids: Ids) -> Self {
         self.0.0.ids = Some(ids);
+        self
+    }
+
+    /// The same for the header fields that count.
+    pub(crate) fn counting(mut self, headers: &[String]) -> Self {
+        self.0.0.rules = std::mem::take(&mut self.0.0.rules).counting(headers);
         self
     }
 }

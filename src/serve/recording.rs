@@ -101,6 +101,8 @@ pub struct Recording {
     /// What is left of the cassette whose place it takes; nothing if it takes no other's place, or
     /// was not told in its words.
     pub kept: Option<Kept>,
+    /// The header fields that count from now on, as they carry what the server issued.
+    pub carriers: Vec<String>,
     /// It in the words of the server, if it was told in those of another and needs no file beside it for that.
     pub(crate) afresh: Option<Arc<Cassette>>,
     /// How many of them the server answered.

@@ -35,6 +35,8 @@ pub struct Proven {
     pub paced: bool,
     /// Whether it was content only on its own day: not where its time zone made it another one.
     pub only_today: bool,
+    /// Header fields that carry what the server issued, and do not say the same in each run: they do not count.
+    pub uncounted: Vec<(Name, String)>,
     /// The recordings that replay only in the words of the server, in which they are written now.
     pub afresh: Vec<Name>,
     /// What the last run missed.
@@ -47,13 +49,26 @@ impl SessionBuilder {
     /// it is not run any more: what the runs before have shown counts.
     ///
     /// What is told in the words of an older recording may be told wrongly: that shows where it does not replay, and
-    /// does so in the words of the server. Then these are kept.
+    /// does so in the words of the server. Then these are kept. Before that, header fields do not count any more that
+    /// do so only since the recording: requests at once may carry them in turns.
     pub(crate) async fn prove(
         self,
         recordings: &[Recording],
         mut run: impl AsyncFnMut(&Session, bool) -> Option<bool>,
     ) -> Result<Proven> {
-        let proven = self.clone().prove_as_written(recordings, &mut run).await?;
+        let mut proven = self.clone().prove_as_written(recordings, &mut run).await?;
+        let carrying = || recordings.iter().filter(|it| is_whole(it) && !it.carriers.is_empty());
+        if !proven.replays && proven.runs > 0 && carrying().next().is_some() {
+            for it in carrying() {
+                rewrite(&it.folder, &it.name, |cassette| {
+                    cassette.rules =
+                        std::mem::take(&mut cassette.rules).without_headers(&it.carriers);
+                })?;
+                let names = it.carriers.iter().map(|header| (it.name.clone(), header.clone()));
+                proven.uncounted.extend(names);
+            }
+            proven = proven.and(self.clone().prove_as_written(recordings, &mut run).await?);
+        }
         let renewed = recordings.iter().filter(|it| is_whole(it));
         let renewed = renewed.filter_map(|it| Some((it, it.afresh.as_deref()?)));
         let renewed: Vec<(&Recording, &Cassette)> = renewed.collect();
@@ -75,7 +90,7 @@ impl SessionBuilder {
         let again = self.prove_as_written(recordings, &mut run).await;
         if again.as_ref().is_ok_and(|it| it.replays) {
             let afresh = renewed.iter().map(|(it, _)| it.name.clone()).collect();
-            return again.map(|it| Proven { runs: proven.runs + it.runs, afresh, ..it });
+            return again.map(|it| Proven { afresh, ..proven.and(it) });
         }
         // Also where that could not be tried.
         for ((recording, _), told) in renewed.iter().zip(before) {
@@ -162,6 +177,14 @@ impl Proven {
             |miss| miss.explanation.clone(),
         );
         Err(Error::new(Kind::Unproven { runs: self.runs }).with_hint(why))
+    }
+
+    /// It, and what became of the proof when it was tried once more.
+    fn and(mut self, mut again: Self) -> Self {
+        self.made_up.append(&mut again.made_up);
+        self.fixed.append(&mut again.fixed);
+        let (made_up, fixed, uncounted) = (self.made_up, self.fixed, self.uncounted);
+        Self { runs: self.runs + again.runs, made_up, fixed, uncounted, ..again }
     }
 
     fn add(&mut self, name: &Name, learned: Learned) {

@@ -13,6 +13,7 @@ mod server_changes;
 mod amazon;
 mod assertion;
 mod attribute;
+mod carriers;
 mod causal;
 mod change;
 mod contract;

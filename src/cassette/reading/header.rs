@@ -78,6 +78,11 @@ pub(crate) fn counted<'h, 'r>(
     })
 }
 
+/// Whether a field of that name counts, whatever the rules say.
+pub(crate) fn counts(name: &str) -> bool {
+    Counted::of(name).is_some()
+}
+
 const JSON: &str = "application/json";
 
 /// The name as it is hashed. What comes through hyper is lowercase already.

@@ -22,7 +22,7 @@ use crate::cassette::{
 use crate::compare::renew::{Renewed, renew_by};
 use crate::config::Rules;
 use crate::error::{Error, Kind, Result};
-use crate::identity::{decide_again, decide_behind, decide_long, decide_servers};
+use crate::identity::{carriers, decide_again, decide_behind, decide_long, decide_servers};
 use crate::redact::{Redacted, Redactor, Secrets};
 use crate::serve::recording::{Change, Course, Kept, Origins, Recording, Saved, Wording};
 use crate::store::{self, Alarm, Entry, Journal, Recovered};
@@ -179,6 +179,7 @@ impl Tape {
             interactions: roll.count() - before,
             answered: (before..roll.count()).filter(|it| roll.facts(*it).is_answered).count(),
             kept: None,
+            carriers: Vec::new(),
             afresh: None,
             dropped,
             fault: self.state().fault.take(),
@@ -237,6 +238,10 @@ impl Tape {
             if self.names_servers() { decide_servers(None, cassette, ids) } else { ids }
         });
         recording.suspects = self.redactor.audit(&cassette);
+        let rules = self.told.clone().and(&cassette.rules);
+        let found = cassette.ids.as_ref().map(|ids| carriers(&cassette.interactions, ids, &rules));
+        recording.carriers = found.unwrap_or_default();
+        let cassette = cassette.counting(&recording.carriers);
         match old {
             None => self.save(&recording.saved_name, &cassette),
             Some(old) => self.renew(&old, cassette.into_inner(), recording),
@@ -258,7 +263,9 @@ impl Tape {
             recording.suspects = self.redactor.audit_each(cassette, roll);
             ids.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
-        let redacted = redacted.with_ids(ids);
+        let rules = self.told.clone().and(&cassette.rules);
+        recording.carriers = carriers(roll, &ids, &rules);
+        let redacted = redacted.with_ids(ids).counting(&recording.carriers);
         store::save_long(&self.folder, &recording.saved_name, &redacted)
             .map_err(|error| self.unsaved(error))
     }
