@@ -10,7 +10,7 @@ use super::counted::{counted, issued, placeholders, uncounted};
 use super::drawn::{drawn, proved};
 use super::kin::{Kin, with_dashes};
 use super::moved::Moved;
-use super::value::{Said, Sort, Word, apart, between, is_passing, times, words};
+use super::value::{Said, Sort, Word, apart, between, filled, is_passing, times, words};
 use super::{Script, View};
 use crate::cassette::Ids;
 use crate::cassette::splice::{Edit, splice};
@@ -110,6 +110,13 @@ impl Renaming {
     pub(crate) fn words(&self, old: &str, new: &str) -> [Vec<Word>; 2] {
         [(old, &self.old), (new, &self.new)]
             .map(|(text, known)| apart(known.words(text).chain(times(text)).collect()))
+    }
+
+    /// The places of times in a text of the new recording.
+    #[cfg(feature = "record")]
+    pub(crate) fn times(&self, text: &str) -> Vec<Range<usize>> {
+        let words = apart(self.new.words(text).chain(times(text)).collect()).into_iter();
+        words.filter(|word| word.sort == Sort::Moment).map(|word| word.range).collect()
     }
 
     /// What a message of the old recording says as far as is known, as a hash.
@@ -547,20 +554,6 @@ impl<'v> Votes<'v> {
         let first = self.counts.len();
         self.counts.entry((new, old)).or_insert(Count { weight: 0, first }).weight += weight;
     }
-}
-
-/// What fills the gaps between these pieces of a text, if it consists of them.
-fn filled<'t>(pieces: &[&str], text: &'t str) -> Option<Vec<&'t str>> {
-    let [first, between @ .., last] = pieces else { return None };
-    let mut rest = text.strip_prefix(first)?.strip_suffix(last)?;
-    let mut found = Vec::new();
-    for piece in between {
-        let (filled, behind) = rest.split_once(piece)?;
-        found.push(filled);
-        rest = behind;
-    }
-    found.push(rest);
-    found.iter().all(|it| !it.is_empty()).then_some(found)
 }
 
 /// The runs of letters, digits, `-` and `_` in a text.

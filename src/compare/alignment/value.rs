@@ -408,6 +408,20 @@ pub(crate) fn between<'t>(text: &'t str, words: &[Word]) -> Vec<&'t str> {
     starts.zip(ends).map(|(start, end)| &text[start..end]).collect()
 }
 
+/// What fills the gaps between these pieces of a text, if it consists of them.
+pub(super) fn filled<'t>(pieces: &[&str], text: &'t str) -> Option<Vec<&'t str>> {
+    let [first, between @ .., last] = pieces else { return None };
+    let mut rest = text.strip_prefix(first)?.strip_suffix(last)?;
+    let mut found = Vec::new();
+    for piece in between {
+        let (filled, behind) = rest.split_once(piece)?;
+        found.push(filled);
+        rest = behind;
+    }
+    found.push(rest);
+    found.iter().all(|it| !it.is_empty()).then_some(found)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

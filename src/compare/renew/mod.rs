@@ -28,7 +28,7 @@ use bytes::Bytes;
 
 use self::foreign::Foreign;
 use self::order::{Entry, Kept};
-use self::settle::Settle;
+use self::settle::{Settle, Times};
 use crate::cassette::exchanges::{Exchanges, Part};
 use crate::cassette::{Cassette, Interaction};
 use crate::compare::alignment::{Moved, Sides};
@@ -119,8 +119,9 @@ fn tell(
 ) -> (Vec<Kept>, usize) {
     let mut sides = Sides::of(old, new, rules);
     let alignment = sides.align(moved);
-    let settle = Settle { renaming: &alignment.renaming };
-    let mut entries = Vec::new();
+    let times = Times::default();
+    let settle = Settle { renaming: &alignment.renaming, times: &times };
+    let (mut entries, mut stayed) = (Vec::new(), [Vec::new(), Vec::new()]);
     let mut pairs = alignment.pairs.iter().peekable();
     for (number, view) in sides.new.iter().enumerate() {
         if alignment.waits_new.contains(&number) {
@@ -128,7 +129,17 @@ fn tell(
         }
         let old = pairs.next_if(|pair| pair.new == number).map(|pair| pair.old);
         let interaction = exchange::told(old.map(|old| &sides.old[old]), view, settle);
-        entries.push(Entry { old, new: Some(number), interaction });
+        let entry = Entry { old, new: Some(number), interaction };
+        stayed[usize::from(is_changed(&entry, &sides))].extend(times.heard());
+        entries.push(entry);
+    }
+    let known = Times::agreed(stayed);
+    let settle = Settle { times: &known, ..settle };
+    for entry in entries.iter_mut().filter(|entry| !known.is_empty() && is_changed(entry, &sides)) {
+        if let Some(view) = entry.new.map(|number| &sides.new[number]) {
+            let old = entry.old.map(|old| &sides.old[old]);
+            entry.interaction = exchange::told(old, view, settle);
+        }
     }
     let etag = |it: &Interaction| it.response()?.headers.get_all("etag").next().cloned();
     let etags = entries.iter().filter_map(|entry| {
@@ -140,6 +151,14 @@ fn tell(
     }
     let kept = order::restored(entries, &alignment.waits_old, old, new);
     (kept, alignment.only_old.len())
+}
+
+/// Whether an interaction does not say what it said before.
+fn is_changed(entry: &Entry, sides: &Sides<'_>) -> bool {
+    let before = entry.old.map(|old| sides.old[old].interaction);
+    before.is_none_or(|before| {
+        before.outcome != entry.interaction.outcome || before.request != entry.interaction.request
+    })
 }
 
 /// When a WebSocket was closed.

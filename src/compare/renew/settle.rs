@@ -1,9 +1,12 @@
 //! What a text becomes that stands where an old one stood.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::cassette::reading::Kind;
+use crate::cassette::splice::{Edit, splice};
 use crate::compare::alignment::{Record, Renaming, Said, Sort, Value, between, partners};
 use crate::identity::{is_epoch, is_moment};
 use crate::text::percent;
@@ -12,17 +15,88 @@ use crate::text::percent;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Settle<'a> {
     pub(super) renaming: &'a Renaming,
+    pub(super) times: &'a Times,
+}
+
+/// Which old time stands for a new one.
+///
+/// # Rationale
+///
+/// A time says nothing, so the old one stays where one stood. But what has no old one beside it, such as an
+/// element of a list that comes in another order, may say a time that stands elsewhere too: it is the same time
+/// in the words of the old recording, or the two would contradict each other.
+#[derive(Debug, Default)]
+pub(super) struct Times {
+    /// New times and the old ones that stay for them, since this was asked for.
+    heard: RefCell<Vec<(String, String)>>,
+    olds: HashMap<String, String>,
+}
+
+impl Times {
+    /// The times for which an old one stayed since this was asked for.
+    pub(super) fn heard(&self) -> Vec<(String, String)> {
+        self.heard.take()
+    }
+
+    /// Those of which all say the same. What was heard where nothing else differs counts before the rest.
+    pub(super) fn agreed([sure, other]: [Vec<(String, String)>; 2]) -> Self {
+        let agreed = |pairs: Vec<(String, String)>| {
+            let mut olds: HashMap<String, Option<String>> = HashMap::new();
+            for (new, old) in pairs {
+                let known = olds.entry(new).or_insert_with(|| Some(old.clone()));
+                *known = known.take().filter(|known| *known == old);
+            }
+            olds
+        };
+        let mut olds = agreed(other);
+        olds.extend(agreed(sure));
+        let olds = olds.into_iter().filter_map(|(new, old)| Some((new, old?)));
+        Self { heard: RefCell::default(), olds: olds.collect() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.olds.is_empty()
+    }
+
+    /// Notes that old times stay for new ones; nothing if another one is known to stand for one of them. Several
+    /// things happen in one second, so that says nothing.
+    fn stay(&self, times: &[(&str, &str)]) -> bool {
+        let contradicts = |(new, old): &(&str, &str)| {
+            is_exact(new) && self.olds.get(*new).is_some_and(|known| known != old)
+        };
+        if times.iter().any(contradicts) {
+            return false;
+        }
+        let times = times.iter().map(|(new, old)| ((*new).to_owned(), (*old).to_owned()));
+        self.heard.borrow_mut().extend(times);
+        true
+    }
 }
 
 impl Settle<'_> {
-    /// A text with the old names in it.
+    /// A text with the old names and times in it.
     pub(super) fn named<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.renaming.text(text)
+        let named = self.renaming.text(text);
+        if self.times.is_empty() {
+            return named;
+        }
+        let times = self.renaming.times(&named).into_iter().filter_map(|range| {
+            let old = self.times.olds.get(&named[range.clone()])?;
+            Some(Edit::new(range, old.clone()))
+        });
+        let edits: Vec<_> = times.collect();
+        match String::from_utf8(splice(named.as_bytes(), &edits)) {
+            Ok(told) if !edits.is_empty() => Cow::Owned(told),
+            _ => named,
+        }
     }
 
     /// A text that stands where an old one stood: the old one if only names and times differ.
     pub(super) fn text<'t>(&self, old: Said<'t>, new: Said<'t>) -> Cow<'t, str> {
-        if self.is_alike(old, new) { Cow::Borrowed(old.text) } else { self.named(new.text) }
+        match self.alike(old, new) {
+            Some(times) if self.times.stay(&times) => Cow::Borrowed(old.text),
+            _ => self.named(new.text),
+        }
     }
 
     /// The target of a request; what is percent-encoded in it is read.
@@ -45,34 +119,43 @@ impl Settle<'_> {
         olds.zip(news).map(piece).collect()
     }
 
-    /// Whether only names and times differ, and may.
-    fn is_alike(&self, old: Said<'_>, new: Said<'_>) -> bool {
+    /// The times that differ, each with the old one, if only they and names do, and may.
+    fn alike<'t>(&self, old: Said<'t>, new: Said<'t>) -> Option<Vec<(&'t str, &'t str)>> {
         if old.text == new.text || (old.is_span() && new.is_span()) {
-            return true;
+            return Some(Vec::new());
         }
         let (before, now) = (old.value(), new.value());
         if new.field.is_time && is_time(before, now) && self.is_free(before, now) {
-            return true;
+            return Some(vec![(now, before)]);
         }
         if self.renaming.is_overwritten(before, now) {
-            return true;
+            return Some(Vec::new());
         }
         let [olds, news] = self.renaming.words(old.text, new.text);
-        let mut words = olds.iter().zip(&news);
-        between(old.text, &olds) == between(new.text, &news)
-            && words.all(|(one, other)| {
-                let (was, is) = (&old.text[one.range.clone()], &new.text[other.range.clone()]);
-                one.sort == other.sort
-                    && match one.sort {
-                        Sort::Name => self.renaming.is_called(is, was),
-                        Sort::Moment if was == is => true,
-                        Sort::Moment => {
-                            self.is_free(was, is)
-                                && shape(was) == shape(is)
-                                && self.renaming.is_moved(was, is)
-                        }
-                    }
-            })
+        if between(old.text, &olds) != between(new.text, &news) {
+            return None;
+        }
+        let mut times = Vec::new();
+        for (one, other) in olds.iter().zip(&news) {
+            let (was, is) = (&old.text[one.range.clone()], &new.text[other.range.clone()]);
+            let is_alike = one.sort == other.sort
+                && match one.sort {
+                    Sort::Name => self.renaming.is_called(is, was),
+                    Sort::Moment => was == is || self.is_moved(was, is),
+                };
+            if !is_alike {
+                return None;
+            }
+            if one.sort == Sort::Moment && was != is {
+                times.push((is, was));
+            }
+        }
+        Some(times)
+    }
+
+    /// Whether an old time may stay for a new one.
+    fn is_moved(&self, was: &str, is: &str) -> bool {
+        self.is_free(was, is) && shape(was) == shape(is) && self.renaming.is_moved(was, is)
     }
 
     fn is_free(&self, old: &str, new: &str) -> bool {
@@ -86,6 +169,14 @@ fn is_time(one: &str, other: &str) -> bool {
     let spelled = |time: &str| (time.find('.').unwrap_or(time.len()), time.contains('.'));
     (is_epoch(one) && is_epoch(other) && spelled(one) == spelled(other))
         || (is_moment(one) && is_moment(other) && shape(one) == shape(other))
+}
+
+/// Whether a time has parts of a second: then it is hardly the same by chance.
+fn is_exact(time: &str) -> bool {
+    const THOUSANDTHS: usize = 3;
+    let behind = time.rsplit(['.', ',']).next().filter(|behind| behind.len() < time.len());
+    let digits = behind.map_or(0, |behind| behind.bytes().take_while(u8::is_ascii_digit).count());
+    digits >= THOUSANDTHS || (is_epoch(time) && time.len() >= "1763712000000".len())
 }
 
 /// How a time is written: to write it in another way is a change.
@@ -195,7 +286,7 @@ mod tests {
     use crate::compare::alignment::Field;
 
     fn check(old: &str, new: &str, field: &str, expected: bool) {
-        let settle = Settle { renaming: &Renaming::default() };
+        let settle = Settle { renaming: &Renaming::default(), times: &Times::default() };
         let [before, now] = [old, new].map(|text| Said::new(text, Field::of(field)));
         let kept = settle.text(before, now) == old;
         assert_eq!(kept, expected, "{old} {new}");

@@ -1040,6 +1040,53 @@ fn times_that_stayed_beside_a_change_are_times_the_next_time_too() {
     assert_eq!(again, once);
 }
 
+/// Two things are made at these times, and then listed in this order.
+fn listed(times: [&str; 2], ids: [&str; 2], order: [usize; 2]) -> Cassette {
+    let thing = |at: usize| format!(r#"{{"id":"{}","made":"{}","n":{at}}}"#, ids[at], times[at]);
+    let list = format!("[{},{}]", thing(order[0]), thing(order[1]));
+    let [one, other] = [0, 1].map(thing);
+    talk(&[
+        (r#"POST /things {"n":0}"#, &one),
+        (r#"POST /things {"n":1}"#, &other),
+        ("GET /things", &list),
+    ])
+}
+
+#[test]
+fn a_time_that_stays_in_one_place_is_the_same_in_others() {
+    let old = listed(["2026-11-21T09:00:00Z", "2026-11-21T09:00:05Z"], [ONE, TWO], [0, 1]);
+
+    let new =
+        listed(["2026-12-01T10:00:00Z", "2026-12-01T10:00:07Z"], [OTHER_ONE, OTHER_TWO], [1, 0]);
+
+    let times = ["2026-11-21T09:00:00Z", "2026-11-21T09:00:05Z"];
+    check(&old, new, &listed(times, [ONE, TWO], [1, 0]));
+    // Of one second it is not known which it was.
+    let at_once = listed(["2026-12-01T10:00:00Z"; 2], [OTHER_ONE, OTHER_TWO], [1, 0]);
+    let renewed = renew(&old, at_once).cassette;
+    let list = renewed.interactions[2].response().unwrap().body.bytes();
+    assert!(String::from_utf8_lossy(&list).contains("2026-12-01T10:00:00Z"), "{list:?}");
+}
+
+#[test]
+fn a_time_that_is_known_to_be_another_does_not_stay() {
+    let thing = |id: &str, at: &str, name: &str| {
+        format!(r#"{{"id":"{id}","made":"{at}","name":"{name}"}}"#)
+    };
+    let talk = |ids: [&str; 2], times: [&str; 2], last: usize| {
+        let made = [0, 1].map(|it| thing(ids[it], times[it], "a"));
+        let last = format!(r#"{{"last":{}}}"#, thing(ids[last], times[last], ["a", "b"][last]));
+        talk(&[("POST /first", &made[0]), ("POST /second", &made[1]), ("GET /last", &last)])
+    };
+    let times = ["2026-11-21T09:00:00.125Z", "2026-11-21T09:00:05.250Z"];
+    let old = talk([ONE, TWO], times, 0);
+
+    let new =
+        talk([OTHER_ONE, OTHER_TWO], ["2026-12-01T10:00:00.375Z", "2026-12-01T10:00:07.500Z"], 1);
+
+    check(&old, new, &talk([ONE, TWO], times, 1));
+}
+
 #[test]
 fn a_server_at_another_port_of_its_host_has_its_old_address() {
     let talk = |address: &str, id: &str| {
