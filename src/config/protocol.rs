@@ -82,6 +82,12 @@ impl Protocol {
         self.tag.iter().find_map(|telling| telling.tag(message))
     }
 
+    /// Where anything stands that is the type of a message, whatever it says: that may tell more.
+    pub(crate) fn open(&self, message: &Object<'_>) -> Option<&At> {
+        let telling = self.tag.iter().find(|telling| telling.tag(message).is_some())?;
+        telling.is.as_ref().map(|_| &telling.at)
+    }
+
     /// The field whose word is the type of a message, if one is.
     pub(crate) fn field(&self, message: &Object<'_>) -> Option<&At> {
         let telling = self.tag.iter().find(|telling| telling.tag(message).is_some())?;

@@ -10,11 +10,12 @@
 //! other as well. A field whose values only tell streams apart, or are others in each stream, is no candidate: these are
 //! identifiers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::protocols::only;
 use super::telling::{self, TELLING};
 use super::{Message, Protocols, TagSource};
-use crate::config::{At, Object};
+use crate::config::{At, Object, Protocol};
 use crate::text::json::pointer::{self, is_index};
 use crate::text::json::{Leaf, Text};
 
@@ -47,6 +48,8 @@ struct Sample<'m> {
     words: BTreeMap<String, String>,
     /// Where anything stands.
     places: BTreeSet<String>,
+    /// The name of the only member of an object, by its place.
+    members: BTreeMap<String, String>,
     /// The fields with the kind of what stands in them; elements of arrays are not told apart.
     fields: BTreeSet<String>,
 }
@@ -56,16 +59,19 @@ impl Protocols {
     /// is usual: a field called `type`, the name of the event.
     pub fn learn<'m>(&self, bodies: impl IntoIterator<Item = &'m [Message]>) -> Option<TagSource> {
         let bodies: Vec<&[Message]> = bodies.into_iter().collect();
-        let samples = bodies.iter().enumerate().flat_map(|(body, messages)| {
-            let messages = messages.iter().filter(|message| !message.is_keep_alive());
-            messages.filter_map(move |message| self.sample(body, message))
-        });
+        let samples = bodies.iter().enumerate();
+        let samples = samples.flat_map(|(body, messages)| self.samples(body, messages));
         let samples: Vec<Sample<'m>> = samples.take(LOOKED_AT).collect();
         let scale = Scale::of(&samples);
         let usual = types(&samples, |sample| Some(&sample.usual));
         let mut most = scale.saved(&usual, None).max(0.0);
         let mut best = None;
         for told in candidates(&samples) {
+            // What a message says of itself counts before what of it is there.
+            let is_said = matches!(best, Some(TagSource::Field(_) | TagSource::Event));
+            if is_said && matches!(told, TagSource::Member(_)) {
+                continue;
+            }
             let types = types(&samples, |sample| sample.says(&told));
             let saved = scale.saved(&types, Some(&told));
             if saved > most && types != usual {
@@ -115,21 +121,57 @@ impl Protocols {
         all && types.len() > 1
     }
 
-    fn sample<'m>(&self, body: usize, message: &'m Message) -> Option<Sample<'m>> {
-        let json = container(message)?;
-        if self.knows(&Object::of(json)) {
-            return None;
+    /// The messages of a body of which no protocol is known, and those of which one does not say what they are: of
+    /// a call by JSON-RPC it knows one result, so several are somebody's stream.
+    fn samples<'m>(&self, body: usize, messages: &'m [Message]) -> Vec<Sample<'m>> {
+        let mut read = Vec::new();
+        let mut answers: HashMap<String, usize> = HashMap::new();
+        for message in messages.iter().filter(|message| !message.is_keep_alive()) {
+            let Some(json) = container(message) else { continue };
+            let object = Object::of(json);
+            let answer = match self.known(&object) {
+                None => None,
+                Some((protocol, _)) => match answered(protocol, &object) {
+                    None => continue,
+                    answer => answer,
+                },
+            };
+            answer.iter().for_each(|answer| *answers.entry(answer.clone()).or_default() += 1);
+            read.push((message, json, object, answer));
         }
+        let is_open = |answer: &Option<String>| answer.as_ref().is_none_or(|it| answers[it] > 1);
+        let open = read.into_iter().filter(|(.., answer)| is_open(answer));
+        open.map(|(message, json, object, _)| self.sample(body, message, (json, &object))).collect()
+    }
+
+    fn sample<'m>(
+        &self,
+        body: usize,
+        message: &'m Message,
+        (json, object): (Text<'m>, &Object<'m>),
+    ) -> Sample<'m> {
         let leaves = json.leaves();
-        Some(Sample {
+        let members = object.members();
+        let within =
+            members.iter().map(|(name, value)| (format!("/{name}"), only(value.members())));
+        let whole = (String::new(), only(members.iter().cloned()));
+        let members = within.chain([whole]).filter_map(|(at, name)| Some((at, name?)));
+        Sample {
+            members: members.filter(|(at, name)| is_type(name) && may_be_named(at)).collect(),
             body,
             usual: self.tag(&message.data, message.event.as_deref()).as_str().to_owned(),
             event: message.event.as_deref(),
             words: leaves.iter().filter_map(word).collect(),
             places: leaves.iter().filter_map(place).collect(),
             fields: leaves.iter().filter_map(field).collect(),
-        })
+        }
     }
+}
+
+/// What a message answers of which a protocol does not say what it is.
+fn answered(protocol: &Protocol, message: &Object<'_>) -> Option<String> {
+    message.at(protocol.open(message)?)?.container()?;
+    protocol.keys().iter().find_map(|key| Some(message.at(key)?.as_str().to_owned()))
 }
 
 impl Sample<'_> {
@@ -139,18 +181,26 @@ impl Sample<'_> {
             TagSource::Present(at) => {
                 Some(if self.places.contains(at.as_str()) { "with" } else { "without" })
             }
+            TagSource::Member(at) => {
+                let at = at.as_ref().map_or("", At::as_str);
+                self.members.get(at).map(String::as_str)
+            }
             TagSource::Event | TagSource::Both(_) => self.event,
         }
     }
 }
 
+/// Whether a word may be a type.
+fn is_type(word: &str) -> bool {
+    word.len() <= LONGEST
+        && word.starts_with(|first: char| first.is_ascii_alphabetic())
+        && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte))
+}
+
 /// A place whose value may be a type, and the value.
 fn word(leaf: &Leaf<'_>) -> Option<(String, String)> {
     let is_boolean = matches!(leaf.spelled, "true" | "false");
-    let is_word = leaf.spelled.starts_with('"')
-        && leaf.value.len() <= LONGEST
-        && leaf.value.starts_with(|first: char| first.is_ascii_alphabetic())
-        && leaf.value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte));
+    let is_word = leaf.spelled.starts_with('"') && is_type(&leaf.value);
     let steps = || leaf.pointer.split('/').skip(1);
     let is_field = steps().count() <= TYPE_DEPTH && !steps().any(is_index);
     ((is_word || is_boolean) && is_field)
@@ -184,6 +234,11 @@ fn pattern(pointer: &str) -> String {
     steps.collect::<Vec<&str>>().join("/")
 }
 
+/// Whether a member of a message, or all of it, can be written in a line.
+fn may_be_named(place: &str) -> bool {
+    place.is_empty() || (!place[1..].contains(['/', '~']) && named(place).is_some())
+}
+
 /// A place that can be written in a line.
 fn named(place: &str) -> Option<At> {
     let is_plain = |c: char| !c.is_whitespace() && !c.is_control() && c != '#';
@@ -202,7 +257,13 @@ fn candidates(samples: &[Sample<'_>]) -> Vec<TagSource> {
         .for_each(|at| *times.entry(at).or_default() += 1);
     let some = times.into_iter().filter(|(_, times)| *times < samples.len());
     let present = some.filter_map(|(place, _)| named(place)).map(TagSource::Present);
-    let all = fields.chain([TagSource::Event]).chain(present);
+    let places: BTreeSet<&String> =
+        samples.iter().flat_map(|sample| sample.members.keys()).collect();
+    let members = places.into_iter().filter_map(|at| match &**at {
+        "" => Some(TagSource::Member(None)),
+        at => named(at).map(|at| TagSource::Member(Some(at))),
+    });
+    let all = fields.chain([TagSource::Event]).chain(members).chain(present);
     all.filter(|told| may_tell(told, samples)).collect()
 }
 
@@ -289,7 +350,7 @@ impl<'s, 'm> Scale<'s, 'm> {
         let is_telling = match told {
             Some(TagSource::Field(at)) => telling::is_kind(&pointer::field(at.as_str())),
             Some(TagSource::Present(_)) => false,
-            Some(TagSource::Event | TagSource::Both(_)) | None => true,
+            Some(TagSource::Member(_) | TagSource::Event | TagSource::Both(_)) | None => true,
         };
         let order = self.saved_by_order(types, sizes.len());
         let names = NAME * sizes.len() as f64;

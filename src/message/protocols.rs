@@ -1,5 +1,6 @@
 //! Which protocol a message is of, and so of which type.
 
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
@@ -148,12 +149,8 @@ impl Protocols {
         self.told(message, false).and_then(|(protocol, _)| protocol).or_else(|| COMMON.first())
     }
 
-    /// Whether a protocol that is known, or that a person names, tells the type.
-    pub(super) fn knows(&self, message: &Object<'_>) -> bool {
-        self.known(message).is_some()
-    }
-
-    fn known(&self, message: &Object<'_>) -> Option<(&Protocol, String)> {
+    /// The protocol of a message that is known, or that a person names, and the type.
+    pub(super) fn known(&self, message: &Object<'_>) -> Option<(&Protocol, String)> {
         let mut known = self.own.iter().chain(KNOWN.iter());
         known.find_map(|protocol| Some((protocol, protocol.tag(message)?)))
     }
@@ -161,19 +158,45 @@ impl Protocols {
     /// The protocol, if it is one of its own, and the type.
     fn told(&self, message: &Object<'_>, has_event: bool) -> Option<(Option<&Protocol>, String)> {
         if let Some((protocol, tag)) = self.known(message) {
-            return Some((Some(protocol), tag));
+            let finer =
+                self.learned.as_ref().filter(|told| is_within(told, protocol.open(message)));
+            return Some((Some(protocol), finer.and_then(|told| told.tag(message)).unwrap_or(tag)));
         }
         let learned = match &self.learned {
             Some(TagSource::Event) if has_event => return None,
-            Some(TagSource::Field(at) | TagSource::Both(Some(at))) => said(message, at),
-            Some(TagSource::Present(at)) => {
-                message.at(at).filter(|it| it.as_str() != "null").and(at.steps().last()).cloned()
-            }
-            _ => None,
+            learned => learned.as_ref().and_then(|told| told.tag(message)),
         };
         let tag = learned.or_else(|| COMMON.iter().find_map(|common| common.tag(message)))?;
         Some((None, tag))
     }
+}
+
+impl TagSource {
+    /// The type that a message says itself.
+    fn tag(&self, message: &Object<'_>) -> Option<String> {
+        match self {
+            Self::Field(at) | Self::Both(Some(at)) => said(message, at),
+            Self::Present(at) => {
+                message.at(at).filter(|it| it.as_str() != "null").and(at.steps().last()).cloned()
+            }
+            Self::Member(None) => only(message.members().iter().cloned()),
+            Self::Member(Some(at)) => only(message.at(at)?.members()),
+            Self::Event | Self::Both(None) => None,
+        }
+    }
+}
+
+/// Whether what tells the type stands in a place, or is all that stands there.
+fn is_within(told: &TagSource, place: Option<&At>) -> bool {
+    let steps = told.place().zip(place).map(|(told, place)| (told.steps(), place.steps()));
+    steps.is_some_and(|(told, place)| told.starts_with(place))
+}
+
+/// The name of the only member that says something, if there is one.
+pub(super) fn only<'a>(members: impl Iterator<Item = (Cow<'a, str>, Text<'a>)>) -> Option<String> {
+    let mut said = members.filter(|(_, value)| value.as_str() != "null");
+    let (name, _) = said.next().filter(|(name, _)| !name.is_empty())?;
+    said.next().is_none().then(|| name.into_owned())
 }
 
 /// The word that stands in a field, or yes or no.

@@ -77,14 +77,29 @@ pub enum TagSource {
     Field(At),
     /// Whether anything stands in a field; its name is the type.
     Present(At),
+    /// The name of the only member of the object that stands in a place, or of the message itself.
+    Member(Option<At>),
     /// The name of the SSE event.
     Event,
     /// That name, and what the message says itself, in a field or as is usual: both are the type.
     Both(Option<At>),
 }
 
+impl TagSource {
+    /// The place that tells; nothing for the message as a whole, and for the name of the event.
+    pub(super) fn place(&self) -> Option<&At> {
+        match self {
+            Self::Field(at) | Self::Present(at) => Some(at),
+            Self::Member(at) | Self::Both(at) => at.as_ref(),
+            Self::Event => None,
+        }
+    }
+}
+
 const EVENT: &str = "event";
 const PRESENT: &str = "with ";
+const MEMBER: &str = "member";
+const MEMBER_OF: &str = "member of ";
 const BOTH: &str = "event and ";
 const TYPE: &str = "type";
 
@@ -93,6 +108,8 @@ impl fmt::Display for TagSource {
         match self {
             Self::Field(at) => at.fmt(f),
             Self::Present(at) => write!(f, "{PRESENT}{at}"),
+            Self::Member(None) => f.write_str(MEMBER),
+            Self::Member(Some(at)) => write!(f, "{MEMBER_OF}{at}"),
             Self::Event => f.write_str(EVENT),
             Self::Both(None) => write!(f, "{BOTH}{TYPE}"),
             Self::Both(Some(at)) => write!(f, "{BOTH}{at}"),
@@ -104,13 +121,14 @@ impl FromStr for TagSource {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        if text == EVENT {
-            return Ok(Self::Event);
-        }
-        Ok(match (text.strip_prefix(PRESENT), text.strip_prefix(BOTH)) {
-            (Some(at), _) => Self::Present(At::field(at)?),
-            (_, Some(TYPE)) => Self::Both(None),
-            (_, Some(at)) => Self::Both(Some(At::field(at)?)),
+        let behind = |mark| text.strip_prefix(mark);
+        Ok(match (text, behind(PRESENT), behind(MEMBER_OF), behind(BOTH)) {
+            (EVENT, ..) => Self::Event,
+            (MEMBER, ..) => Self::Member(None),
+            (_, Some(at), ..) => Self::Present(At::field(at)?),
+            (_, _, Some(at), _) => Self::Member(Some(At::field(at)?)),
+            (.., Some(TYPE)) => Self::Both(None),
+            (.., Some(at)) => Self::Both(Some(At::field(at)?)),
             _ => Self::Field(At::field(text)?),
         })
     }

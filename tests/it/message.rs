@@ -599,6 +599,56 @@ mod learning {
     }
 
     #[test]
+    fn the_only_member_is_the_type_where_no_field_says_it() {
+        let body: &[&str] = &[
+            r#"{"Start":{"model":"m","note":null}}"#,
+            r#"{"Delta":"a"}"#,
+            r#"{"Delta":"b"}"#,
+            r#"{"End":{"why":"done"}}"#,
+        ];
+        check(&[body, body], Some("member"));
+        let within: Vec<String> =
+            body.iter().map(|line| format!(r#"{{"v":1,"is":{line}}}"#)).collect();
+        let within: Vec<&str> = within.iter().map(String::as_str).collect();
+        check(&[&within, &within], Some("member of /is"));
+        // A map is no message.
+        let maps: &[&str] =
+            &[r#"{"Ann":1,"Bob":2}"#, r#"{"Ann":1}"#, r#"{"Bob":2}"#, r#"{"Cy":3}"#];
+        check(&[maps, maps], None);
+
+        let protocols = Protocols::default().with(&"member of /is".parse().unwrap());
+        assert_eq!(protocols.tag(within[1], None).as_str(), "Delta");
+        assert_eq!(protocols.tag(r#"{"is":{"End":{},"note":null}}"#, None).as_str(), "End");
+        assert_eq!(protocols.tag(r#"{"is":{"End":{},"Note":{}}}"#, None).as_str(), "object");
+    }
+
+    #[test]
+    fn results_of_json_rpc_have_types_where_a_call_has_several() {
+        let line =
+            |id: usize, result: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
+        let members = [r#"{"task":{"id":"t"}}"#, r#"{"update":{"n":1}}"#, r#"{"update":{"n":2}}"#];
+        let kinds = [
+            r#"{"kind":"task","id":"t"}"#,
+            r#"{"kind":"update","n":1}"#,
+            r#"{"kind":"update","n":2}"#,
+        ];
+        for (results, expected) in [(members, "member of /result"), (kinds, "/result/kind")] {
+            let streamed: Vec<String> = results.iter().map(|result| line(1, result)).collect();
+            let streamed: Vec<&str> = streamed.iter().map(String::as_str).collect();
+            check(&[&streamed, &streamed, &streamed], Some(expected));
+            let protocols = Protocols::default().with(&expected.parse().unwrap());
+            assert_eq!(protocols.tag(streamed[1], None).as_str(), "update");
+            let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":1}}"#;
+            assert_eq!(protocols.tag(error, None).as_str(), "error");
+            // Several calls, each with its result.
+            let apart: Vec<String> =
+                (1..).zip(results).map(|(id, result)| line(id, result)).collect();
+            let apart: Vec<&str> = apart.iter().map(String::as_str).collect();
+            check(&[&apart, &apart, &apart], None);
+        }
+    }
+
+    #[test]
     fn messages_of_one_shape_need_a_telling_name_and_an_order() {
         let body = |name: &str| {
             let lines = [("start", "en"), ("work", "de"), ("work", "en"), ("end", "de")];
