@@ -167,6 +167,23 @@ impl Channels {
     }
 }
 
+/// The new messages that are only like the old ones in whose places they stand, and that would have crossed others
+/// which are like them.
+fn crossing(old: &[Message], new: &[Message], places: &[Option<usize>]) -> Vec<usize> {
+    let mut alike: HashMap<(bool, u64), Vec<(usize, usize)>> = HashMap::new();
+    for (at, place) in places.iter().enumerate() {
+        let key = (new[at].is_client, new[at].kind);
+        alike.entry(key).or_default().extend(place.map(|place| (at, place)));
+    }
+    let is_sure = |(at, place): (usize, usize)| new[at].said == old[place].said;
+    let crossing = |pairs: &Vec<(usize, usize)>| {
+        let in_order = pairs.is_sorted_by_key(|(_, place)| *place);
+        let unsure = pairs.iter().filter(move |pair| !in_order && !is_sure(**pair));
+        unsure.map(|(at, _)| *at).collect::<Vec<_>>()
+    };
+    alike.values().flat_map(crossing).collect()
+}
+
 /// The messages of a connection, to be put into their old order.
 struct Turning<'m> {
     new: &'m [Message],
@@ -204,6 +221,9 @@ impl<'m> Turning<'m> {
             }
             places.iter().flatten().for_each(|at| taken[*at] = true);
         }
+        // Of several that are only alike, it is not known which one crossed which.
+        let crossing = crossing(old, new, &places);
+        crossing.into_iter().for_each(|at| places[at] = None);
         let heard = old.iter().scan(0, |heard, message| {
             *heard += usize::from(!message.is_client);
             Some(*heard)

@@ -27,7 +27,7 @@ pub(super) struct Settle<'a> {
 /// in the words of the old recording, or the two would contradict each other.
 #[derive(Debug, Default)]
 pub(super) struct Times {
-    /// New times and the old ones that stay for them, since this was asked for.
+    /// New times and the old ones that stay for them, also if they are the same, since this was asked for.
     heard: RefCell<Vec<(String, String)>>,
     olds: HashMap<String, String>,
 }
@@ -119,9 +119,13 @@ impl Settle<'_> {
         olds.zip(news).map(piece).collect()
     }
 
-    /// The times that differ, each with the old one, if only they and names do, and may.
+    /// The times, each with the old one, if only they and names differ, and may.
     fn alike<'t>(&self, old: Said<'t>, new: Said<'t>) -> Option<Vec<(&'t str, &'t str)>> {
-        if old.text == new.text || (old.is_span() && new.is_span()) {
+        if old.text == new.text {
+            let same = self.renaming.times(new.text).into_iter();
+            return Some(same.map(|at| (&new.text[at.clone()], &old.text[at])).collect());
+        }
+        if old.is_span() && new.is_span() {
             return Some(Vec::new());
         }
         let (before, now) = (old.value(), new.value());
@@ -146,7 +150,7 @@ impl Settle<'_> {
             if !is_alike {
                 return None;
             }
-            if one.sort == Sort::Moment && was != is {
+            if one.sort == Sort::Moment {
                 times.push((is, was));
             }
         }

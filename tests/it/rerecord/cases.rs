@@ -1360,6 +1360,18 @@ fn what_a_server_said_before_its_client_may_come_behind_it() {
 }
 
 #[test]
+fn an_answer_that_is_like_an_earlier_one_stays_behind_its_question() {
+    let say = |n: u32, text: &str| format!(r#">{{"seq":{n},"say":"{text}"}}"#);
+    let ack = |n: u32| format!(r#"{{"ack":{n},"ok":true}}"#);
+    let old = frames(&[&say(0, "one"), &ack(0), &say(1, "two"), &ack(1)]);
+    let join = [r#">{"seq":0,"join":"x"}"#, r#"{"ack":0,"room":"x"}"#];
+
+    let new = frames(&[join[0], join[1], &say(1, "one"), &ack(1), &say(2, "two"), &ack(2)]);
+
+    check_order(&old, new.clone(), &new);
+}
+
+#[test]
 fn answers_to_different_messages_stand_in_their_old_order() {
     let asked = [r#">{"id":"x-1","type":"say"}"#, r#">{"id":"y-2","type":"say"}"#];
     let said = |id: &str, text: &str| format!(r#"{{"id":"{id}","text":"{text}"}}"#);
