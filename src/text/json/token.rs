@@ -141,15 +141,33 @@ impl<'a> Tokens<'a> {
         Some(Text(value.get()))
     }
 
-    /// The next value on this level, the name of a member too; none if the container ends. Of what is
-    /// inside no more than brackets and strings is looked at.
+    /// The next value on this level; none if the container ends. Of what is inside no more than brackets and
+    /// strings is looked at.
     pub(super) fn next_value(&mut self) -> Option<Text<'a>> {
-        let bytes = self.text.as_bytes();
-        let between = |byte: &u8| matches!(byte, b',' | b':') || byte.is_ascii_whitespace();
-        while bytes.get(self.at).is_some_and(between) {
+        self.pass_between();
+        self.value()
+    }
+
+    /// The name of the next member on this level; none if the container ends.
+    pub(super) fn next_name(&mut self) -> Option<Cow<'a, str>> {
+        self.pass_between();
+        let start = self.at + 1;
+        let rest = self.text.as_bytes().get(self.at..)?.strip_prefix(b"\"")?;
+        let (length, is_escaped) = string(rest);
+        self.at = start + length;
+        let spelled = &self.text[start - 1..self.at];
+        if is_escaped || length == 0 || !spelled.ends_with('"') {
+            return Some(unescape(spelled));
+        }
+        Some(Cow::Borrowed(&self.text[start..self.at - 1]))
+    }
+
+    /// Passes what stands between two values.
+    #[inline]
+    fn pass_between(&mut self) {
+        while let Some(b',' | b':') = self.peek() {
             self.at += 1;
         }
-        self.value()
     }
 
     /// Passes a whole value, where one begins; a container that is never closed goes on to the end.
@@ -223,15 +241,49 @@ fn container_length(bytes: &[u8]) -> Option<usize> {
 
 /// The length of a string behind its opening quote, with the closing one.
 pub(super) fn string_length(bytes: &[u8]) -> usize {
-    let mut at = 0;
-    while let Some(found) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
-        at += found;
-        if bytes[at] == b'"' {
-            return at + 1;
+    string(bytes).0
+}
+
+/// So many bytes are looked at eight by eight; from there on it pays to call what takes more at once.
+const SHORT: usize = 32;
+
+/// The length of a string behind its opening quote, with the closing one, and whether anything in it is escaped.
+#[inline]
+fn string(bytes: &[u8]) -> (usize, bool) {
+    let (mut at, mut is_escaped) = (0, false);
+    while let Some(found) = quote_or_escape(bytes, at) {
+        if bytes[found] == b'"' {
+            return (found + 1, is_escaped);
         }
-        at += 2;
+        is_escaped = true;
+        at = found + 2;
     }
-    bytes.len()
+    (bytes.len(), is_escaped)
+}
+
+/// Where the next quote or backslash stands.
+#[inline]
+fn quote_or_escape(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    while let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let found = of_byte(*eight, b'"') | of_byte(*eight, b'\\');
+        if found != 0 {
+            return Some(at + (found.trailing_zeros() / 8) as usize);
+        }
+        at += eight.len();
+        if at >= from + SHORT {
+            break;
+        }
+    }
+    Some(at + memchr::memchr2(b'"', b'\\', bytes.get(at..)?)?)
+}
+
+/// The highest bit of each of eight bytes that is this one, up to the first: behind it there may be others (Mycroft's
+/// test for a zero byte).
+#[inline]
+const fn of_byte(eight: [u8; 8], byte: u8) -> u64 {
+    let zeros = u64::from_le_bytes(eight) ^ u64::from_le_bytes([byte; 8]);
+    zeros.wrapping_sub(u64::from_le_bytes([1; 8])) & !zeros & u64::from_le_bytes([0x80; 8])
 }
 
 fn scalar_length(bytes: &[u8]) -> usize {
@@ -241,13 +293,23 @@ fn scalar_length(bytes: &[u8]) -> usize {
     bytes.iter().position(ends).unwrap_or(bytes.len())
 }
 
+/// Whether anything in a string is escaped.
+#[inline]
+fn has_escape(bytes: &[u8]) -> bool {
+    if bytes.len() > SHORT {
+        return memchr::memchr(b'\\', bytes).is_some();
+    }
+    let (words, rest) = bytes.as_chunks();
+    words.iter().any(|eight| of_byte(*eight, b'\\') != 0) || rest.contains(&b'\\')
+}
+
 /// What a string token means: without its quotes, escapes resolved.
 ///
 /// A lone surrogate has no meaning as text and stays as it is spelled (`\ud800`).
 pub(crate) fn unescape(spelled: &str) -> Cow<'_, str> {
     let inner =
         spelled.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(spelled);
-    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
+    if !has_escape(inner.as_bytes()) {
         return Cow::Borrowed(inner);
     }
     let mut out = String::with_capacity(inner.len());
@@ -364,6 +426,30 @@ mod tests {
         );
         assert_ne!(canonical_number("1"), canonical_number("-1"));
         assert_ne!(canonical_number("1"), canonical_number("10"));
+    }
+
+    #[test]
+    fn a_string_ends_at_its_first_quote_that_is_not_escaped() {
+        for length in 0..80 {
+            let plain = "é".repeat(length / 2) + &"a".repeat(length % 2);
+            for (inside, is_escaped) in [
+                (plain.clone(), false),
+                (format!("{plain}\\\""), true),
+                (format!("\\\\{plain}"), true),
+                (format!("{plain}\\n{plain}"), true),
+            ] {
+                let behind = format!("{inside}\"}},\"b\\\"");
+                assert_eq!(string(behind.as_bytes()), (inside.len() + 1, is_escaped), "{inside}");
+                assert_eq!(has_escape(inside.as_bytes()), is_escaped, "{inside}");
+                assert_eq!(string(inside.as_bytes()), (inside.len(), is_escaped), "{inside}");
+                let object = format!("{{\"{inside}\":1}}");
+                let (name, value) = Text(&object).members().next().unwrap();
+                assert_eq!((&*name, value.as_str()), (&*unescape(&format!("\"{inside}\"")), "1"));
+            }
+        }
+        for cut in [r#"{"#, r#"{""#, r#"{"a"#, r#"{"a\"#, r#"{"a\""#] {
+            assert!(Text(cut).members().next().is_none(), "{cut}");
+        }
     }
 
     #[test]

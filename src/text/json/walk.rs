@@ -69,8 +69,7 @@ impl<'a> Iterator for Members<'a> {
     type Item = (Cow<'a, str>, Text<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let name = self.0.next_value()?.string()?;
-        Some((name, self.0.next_value()?))
+        Some((self.0.next_name()?, self.0.next_value()?))
     }
 }
 
