@@ -193,8 +193,8 @@ impl Joined {
         let cut = self.pieces.first().map_or(self.text.len(), |(start, _)| *start);
         self.pieces.iter_mut().for_each(|(start, _)| *start -= cut);
         self.text.drain(..cut);
-        // The word may have been there.
-        self.searched = if self.tells { 0 } else { self.searched - cut };
+        // The word may have been there. Nothing was searched since if no message has added to the text.
+        self.searched = if self.tells { 0 } else { self.searched.saturating_sub(cut) };
         self.tells = false;
     }
 
@@ -276,5 +276,27 @@ mod tests {
         let mut left =
             texts.filter(|it| memchr::memmem::find(&it.text, &secret.as_bytes()[4..16]).is_some());
         assert!(left.next().is_none());
+    }
+
+    #[test]
+    fn what_was_said_in_a_place_is_forgotten_in_steps_while_others_are_spoken_of() {
+        let secret = ["AK", "IAQ2EXAMPLE7PLANTED"].concat();
+        let (redactor, mut secrets) = (Redactor::standard(), Secrets::default());
+        let mut pieces = Pieces::default();
+        let mut next = |place: &str, text: &str| {
+            let message = Bytes::from(format!(r#"{{"{place}":"{text}"}}"#));
+            pieces.next(&redactor, &message, &mut secrets)
+        };
+        let long = "word ".repeat(EARLIER / 15);
+        for _ in 0..3 {
+            next("status", "an api_key= of AKIA");
+            next("text", &long);
+            next("status", "an api_key= of AKIA");
+        }
+        (0..9).for_each(|_| drop(next("text", &long)));
+
+        let (before, behind) = secret.split_at(9);
+        next("status", before);
+        assert!(!next("status", behind).ends_with(format!("{behind}\"}}").as_bytes()));
     }
 }
