@@ -154,7 +154,6 @@ impl Rules {
     }
 
     /// It without header fields of which that was said.
-    #[cfg(feature = "record")]
     pub(crate) fn without_headers(mut self, headers: &[String]) -> Self {
         self.headers.retain(|name| !headers.contains(name));
         self

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
 use super::decide::words;
-use super::word_around;
+use super::{Meaning, refers};
 use crate::cassette::reading::header;
 use crate::cassette::{Ids, Interactions, text};
 use crate::config::Rules;
@@ -23,8 +23,8 @@ pub fn carriers(interactions: &impl Interactions, ids: &Ids, rules: &Rules) -> V
     for interaction in interactions.each().filter(|_| !issued.is_empty()) {
         for (name, value) in interaction.request.headers.iter() {
             let value = text(value);
-            let is_issued = carried(&value).is_some_and(|at| issued.contains(&value[at]));
-            if is_issued && may_count(name, rules) {
+            let mut carried = carried(name, &value).into_iter();
+            if carried.any(|at| issued.contains(&value[at])) && may_count(name, rules) {
                 found.insert(header::lowercase(name).into_owned());
             }
         }
@@ -32,18 +32,29 @@ pub fn carriers(interactions: &impl Interactions, ids: &Ids, rules: &Rules) -> V
     found.into_iter().collect()
 }
 
-/// Where the name is that a field carries, if it is all that the field says but for quotation marks.
-pub(super) fn carried(value: &str) -> Option<Range<usize>> {
-    let word = words(value).next()?;
-    let whole = word_around(value, word.clone());
-    let (before, behind) = (value[..whole.start].trim(), value[whole.end..].trim());
-    matches!((before, behind), ("", "") | ("\"", "\"")).then_some(word)
+/// Where the names are that a field carries, if nothing else in it may be another one each time: a time, a count.
+/// A number is a name where the field is called like what refers to something (`X-Project-Id`).
+pub(super) fn carried(name: &str, value: &str) -> Vec<Range<usize>> {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+    if is_number(value) && refers(&header::lowercase(name)) {
+        return vec![0..value.len()];
+    }
+    let mut words: Vec<_> = words(value).collect();
+    let ends = words.iter().map(|word| word.start).chain([value.len()]);
+    let starts = [0].into_iter().chain(words.iter().map(|word| word.end));
+    let has_digit =
+        |(start, end): (usize, usize)| value[start..end].contains(|c: char| c.is_ascii_digit());
+    if starts.zip(ends).any(has_digit) {
+        words.clear();
+    }
+    words
 }
 
-/// Whether a field does not count yet, and nobody has said that it never shall.
+/// Whether a field does not count yet, marks no attempt, and nobody has said anything about it.
 pub(super) fn may_count(name: &str, rules: &Rules) -> bool {
     let mut named = rules.headers().iter();
     !header::counts(name)
+        && Meaning::of(name) != Meaning::Mark
         && rules.of_header(name).is_none()
         && !named.any(|named| named.eq_ignore_ascii_case(name))
 }

@@ -240,7 +240,7 @@ enum Sort {
     /// What the client says where it is open or does not count anyway: whoever gives it back has it from
     /// there.
     Said,
-    /// The same, where it is all that a field of the header says: it counts if the server issued it.
+    /// The same in a field of the header that counts if the server issued it.
     Carried,
 }
 
@@ -253,10 +253,13 @@ fn candidates(looks: Looks, interactions: &impl Interactions, rules: &Rules) -> 
         let calls = Calls::marked(&reading);
         for (name, value) in recorded.request.headers.iter() {
             let value = text(value);
-            let may_carry = looks == Looks::Together && may_count(name, rules);
-            let whole = carried(&value).filter(|_| may_carry);
-            for range in words(&value) {
-                let sort = if whole == Some(range.clone()) { Sort::Carried } else { Sort::Said };
+            let mut carried = carried(name, &value);
+            carried.retain(|_| looks == Looks::Together && may_count(name, rules));
+            let said: Vec<_> = words(&value).filter(|range| !carried.contains(range)).collect();
+            let sorts = [(said, Sort::Said), (carried, Sort::Carried)];
+            for (range, sort) in
+                sorts.into_iter().flat_map(|(all, sort)| all.into_iter().map(move |it| (it, sort)))
+            {
                 let (value, at) = (value[range].to_owned(), format!("header.{name}"));
                 found.push(Candidate { value, interaction, at, sort });
             }
@@ -509,7 +512,7 @@ impl<'c, I: Interactions> Given<'c, I> {
             Sort::Reference => None,
         };
         let fields = match candidate.sort {
-            Sort::Field | Sort::Reference => self.fields.get(value),
+            Sort::Field | Sort::Reference | Sort::Carried => self.fields.get(value),
             _ => None,
         };
         let had_come = |first: &&(usize, String)| {

@@ -65,6 +65,40 @@ async fn what_the_server_issued_comes_back_right_in_a_header_field_too() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_number_and_a_part_of_a_longer_value_are_carried_too() {
+    let asked = |url: &str, project: &str, scope: &str| {
+        for turn in 0..2 {
+            post(&format!("{url}/projects"), &format!(r#"{{"turn":{turn}}}"#));
+        }
+        let fields = format!(
+            "X-Project-ID: {project}\r\nX-Scope: {scope}\r\nX-Request-Id: {scope}\r\nX-Limit: 17\r\n"
+        );
+        ask("GET", &format!("{url}/issues"), &fields, "").status
+    };
+    let upstream = Upstream::json(|asked: &Asked| match asked.text().as_str() {
+        r#"{"turn":0}"# => r#"{"id":17,"account":"acct_1NtB4kRz8mQp2x"}"#.to_owned(),
+        r#"{"turn":1}"# => r#"{"id":18,"account":"acct_9Pq3LmZw7cVb5y"}"#.to_owned(),
+        _ => "[]".to_owned(),
+    });
+    let stage = Stage::new();
+    let session = stage.record(&upstream).await;
+    asked(&session.url(), "17", "account=acct_1NtB4kRz8mQp2x; role=admin");
+    session.finish().await.unwrap();
+
+    assert_eq!(stage.cassette().rules.headers(), ["x-project-id", "x-scope"]);
+    for (project, account, status) in [
+        ("17", "acct_1NtB4kRz8mQp2x", 200),
+        ("18", "acct_1NtB4kRz8mQp2x", 470),
+        ("17", "acct_9Pq3LmZw7cVb5y", 470),
+    ] {
+        let session = stage.replay().await;
+        let scope = format!("account={account}; role=admin");
+        assert_eq!(asked(&session.url(), project, &scope), status, "{project} {account}");
+        session.stop().await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_field_that_a_person_leaves_out_does_not_count() {
     let rules = Rules::default().ignore("header.x-lease").unwrap();
 
