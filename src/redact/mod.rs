@@ -54,7 +54,7 @@ pub(crate) use deltas::Pieces;
 pub use live::Live;
 pub(crate) use memory::Memory;
 pub use secrets::{Found, Secrets};
-pub(crate) use value::{placeholder_in, placeholders, without_numbers};
+pub(crate) use value::{numbered, placeholder_in, placeholders, without_numbers};
 pub use veiled::{Unveiled, Veiled};
 pub(crate) use veiled::{of_request, spell_out};
 

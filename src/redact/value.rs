@@ -36,7 +36,7 @@ pub(super) fn shown_name(name: &str) -> String {
 }
 
 /// What stands in the place of the second value of a name, and of further ones: `[redacted:api_key~2]`.
-pub(super) fn numbered(name: &str, number: usize) -> String {
+pub(crate) fn numbered(name: &str, number: usize) -> String {
     let mut text = placeholder(name);
     if number > 1 {
         text.pop();

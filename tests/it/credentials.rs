@@ -79,17 +79,23 @@ async fn a_placeholder_that_a_client_was_given_stands_for_its_own_secret_alone()
             told.split('"').nth(3).unwrap().to_owned()
         })
     };
-    let read = |url: &str, sid: &str| get(&format!("{url}/messages/{sid}")).status;
+    let read = |url: &str, sid: &str| get(&format!("{url}/messages/{sid}"));
     let session = stage.record(&upstream).await;
     let names = sent(&session.url());
-    assert_eq!(read(&session.url(), &names[1]), 200);
+    assert_eq!(read(&session.url(), &names[1]).status, 200);
     session.finish().await.unwrap();
     assert!(!stage.file("tape.json").contains(&names[1]));
 
     for (number, expected) in [(0, 470), (1, 200), (2, 470)] {
         let session = stage.replay().await;
         let names = sent(&session.url());
-        assert_eq!(read(&session.url(), &names[number]), expected, "{names:?}");
+        let reply = read(&session.url(), &names[number]);
+        assert_eq!(reply.status, expected, "{names:?}");
+        if expected == 470 {
+            let told = reply.text();
+            assert!(told.contains(" path.2\n"), "{told}");
+            assert!(told.contains(&format!("+ {}\n", names[number])), "{told}");
+        }
         let finished = session.finish().await;
         assert_eq!(finished.is_ok(), expected == 200);
     }

@@ -678,7 +678,8 @@ fn differing(rules: Rules, recorded: &Request, asked: &Request) -> Vec<String> {
     let cassette = Cassette { interactions, ..Cassette::default() };
     let index = Index::of(&cassette, rules);
     let playlist = Playlist::new(&index);
-    let mismatch = Mismatch::explain(asked.clone(), &cassette, &index, &playlist, None);
+    let asked = (asked.clone(), Default::default());
+    let mismatch = Mismatch::explain(asked, (&cassette, &index, &playlist), None);
     let nearest = mismatch.nearest.expect("it is about the same thing");
     nearest.differences.iter().map(|it| it.difference.at.to_string()).collect()
 }

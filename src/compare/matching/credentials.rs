@@ -68,8 +68,18 @@ impl Credentials {
 
     /// Whether a client says what it was given in the place of another secret than the recorded one.
     pub(super) fn contradict(&self, interaction: usize, found: &Found) -> bool {
-        found.has_placeholders()
-            && self.pairs(interaction, found).iter().any(|(secret, live)| !may_be(secret, live))
+        self.contradiction(interaction, found).is_some()
+    }
+
+    /// What stands for the recorded secret, and for the one that a client says, if that is another one.
+    pub(super) fn contradiction(&self, interaction: usize, found: &Found) -> Option<[String; 2]> {
+        if !found.has_placeholders() {
+            return None;
+        }
+        let mut pairs = self.pairs(interaction, found).into_iter();
+        let (secret, said) = pairs.find(|(secret, live)| !may_be(secret, live))?;
+        let (at, ..) = redact::placeholders(said.as_bytes()).next()?;
+        Some([redact::numbered(&secret.0, secret.1), said[at].to_owned()])
     }
 
     /// The secrets of an interaction, each with what the client has in its place.

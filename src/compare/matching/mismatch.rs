@@ -5,9 +5,10 @@ use super::why::{Conflicts, Why};
 use super::{Asked, Index, Playlist};
 use crate::cassette::Place;
 use crate::cassette::exchanges::{self, Exchanges, Part, Spot};
+use crate::cassette::reading::Node;
 use crate::cassette::{Cassette, Headers, Request};
-use crate::compare::difference::{Difference, compare};
-use crate::redact::{Memory, Redactor};
+use crate::compare::difference::{Difference, Sort, Value, compare};
+use crate::redact::{Found as FoundSecrets, Memory, Redactor};
 
 /// A request that no recorded interaction answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,15 +99,15 @@ impl Mismatch {
     ///
     /// What is compared is redacted by the rules that the cassette names, which may be none, if
     /// somebody wrote it by hand. With a `veil` nothing is told that its rules take out.
+    ///
+    /// What is asked comes with the secrets that were found in it.
     pub fn explain(
-        asked: Request,
-        cassette: &Cassette,
-        index: &Index,
-        playlist: &Playlist,
+        (asked, secrets): (Request, FoundSecrets),
+        (cassette, index, playlist): (&Cassette, &Index, &Playlist),
         veil: Option<&Redactor>,
     ) -> Self {
         let found = |library: &Library<'_>, read: &Asked<'_>| library.nearest(read, &asked);
-        Self::found(&asked, Library { cassette, index, playlist }, veil, found)
+        Self::found((&asked, secrets), Library { cassette, index, playlist }, veil, found)
     }
 
     /// The same beside an interaction that is known.
@@ -119,18 +120,19 @@ impl Mismatch {
         veil: Option<&Redactor>,
     ) -> Self {
         let found = Some(Found { interaction: number, alike: 1000 });
+        let asked = (asked, FoundSecrets::default());
         Self::found(asked, Library { cassette, index, playlist }, veil, |_, _| found)
     }
 
     fn found(
-        asked: &Request,
+        (asked, secrets): (&Request, FoundSecrets),
         library: Library<'_>,
         veil: Option<&Redactor>,
         find: impl FnOnce(&Library<'_>, &Asked<'_>) -> Option<Found>,
     ) -> Self {
         let Library { cassette, index, .. } = library;
         let body = asked.readable();
-        let read = index.read(asked, &body);
+        let read = index.read(asked, &body).by(secrets);
         let found = find(&library, &read);
         let asking = |number| library.asking(number, veil);
         let others = if found.is_some() { Vec::new() } else { library.others(asked) };
@@ -199,7 +201,8 @@ impl Library<'_> {
         if let Some(redactor) = veil {
             differing = self.veiled(differing, found.interaction, asked, redactor);
         }
-        let (differences, more) = differing;
+        let (mut differences, more) = differing;
+        differences.extend(self.another_secret(found.interaction, read));
         let awaited = self.playlist.awaited(self.index, read);
         Nearest {
             awaited: awaited.map(|number| Awaited::Asked(self.asking(number, veil))),
@@ -210,6 +213,19 @@ impl Library<'_> {
             more,
             next: self.playlist.unplayed().next().map(|number| self.asking(number, veil)),
         }
+    }
+
+    /// Where a client says what it was given in the place of another secret. What is compared does not know secrets of
+    /// one name apart.
+    fn another_secret(&self, interaction: usize, read: &Asked<'_>) -> Option<Differing> {
+        let [recorded, said] = self.index.credentials().contradiction(interaction, &read.found)?;
+        let nodes = &read.reading.nodes;
+        let name = said.split(['~', ']']).next().unwrap_or_default();
+        let is_there = |node: &Node<'_>| !node.kind.is_container() && node.text.contains(name);
+        let at = read.reading.place(nodes.iter().position(is_there)?);
+        let [recorded, asked] = [recorded, said].map(|it| Some(Value::text(&it)));
+        let difference = Difference { at, recorded, asked, sort: Sort::Changed };
+        Some(Differing { difference, why: Why::AnotherSecret })
     }
 
     fn asking(&self, interaction: usize, veil: Option<&Redactor>) -> Asking {

@@ -62,6 +62,8 @@ pub enum Why {
     },
     /// A secret differs, which is not shown.
     Secret,
+    /// The client says what it was given in the place of another secret.
+    AnotherSecret,
 }
 
 /// What is told as the server's word beside a value that is no longer than that.

@@ -34,7 +34,7 @@ impl Replayer {
         for stray in strays {
             let is_assumed = self.assume(&(stray.clone(), Found::default())).is_some();
             if !is_assumed {
-                let miss = *self.explain(stray);
+                let miss = *self.explain((stray, Found::default()));
                 lock(&self.strays).push(miss);
             }
         }

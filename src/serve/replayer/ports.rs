@@ -14,6 +14,7 @@ use crate::cassette::{Evidence, Request, target};
 use crate::compare::alignment::Moved;
 use crate::compare::matching::agreeing_fields;
 use crate::identity::is_server;
+use crate::redact::Found;
 use crate::serve::server::Place;
 
 /// For each server that a client has named: the recorded one that it stands for.
@@ -58,7 +59,7 @@ impl Replayer {
         target: &'t str,
         body: Bytes,
         place: Place<'t>,
-    ) -> Result<(Chosen, Place<'t>), Box<Request>> {
+    ) -> Result<(Chosen, Place<'t>), Box<(Request, Found)>> {
         let (origin, path) = target::split(target);
         if origin.is_empty() {
             return self.found(head, target, body, place).await.map(|chosen| (chosen, place));

@@ -308,7 +308,7 @@ impl Replayer {
         body: Bytes,
         place: Place<'_>,
     ) -> Result<Chosen, Box<Mismatch>> {
-        self.find(head, target, body, place).map_err(|asked| self.explain(asked.0))
+        self.find(head, target, body, place).map_err(|asked| self.explain(*asked))
     }
 
     /// The interaction that answers a request, or what was asked.
@@ -318,7 +318,7 @@ impl Replayer {
         target: &str,
         body: Bytes,
         place: Place<'_>,
-    ) -> Result<Chosen, Box<Request>> {
+    ) -> Result<Chosen, Box<(Request, Found)>> {
         match self.find(head, target, body, place) {
             // In a place of its own: few wait, and all pay for what is held across a wait.
             Err(asked) => match Box::pin(self.wait(&asked)).await {
@@ -329,7 +329,7 @@ impl Replayer {
                 None => {
                     let other = self.resumed(&asked.0).or_else(|| self.in_anothers_place(&asked));
                     let other = other.or_else(|| self.assume(&asked));
-                    other.ok_or(Box::new(asked.0))
+                    other.ok_or(asked)
                 }
             },
             Ok(found) => Ok(found),
@@ -423,11 +423,12 @@ impl Replayer {
         self.take(&recast, &index.read(&recast, &body).by(found.clone()))
     }
 
-    pub(super) fn explain(&self, asked: Request) -> Box<Mismatch> {
+    pub(super) fn explain(&self, (asked, found): (Request, Found)) -> Box<Mismatch> {
         let (cassette, index) = (self.recorded.played(), &self.recorded.index);
         let veil = self.recorded.veil(&asked);
         let playlist = self.playlist();
-        let mismatch = Mismatch::explain(asked, cassette, index, &playlist, veil.as_ref());
+        let library = (cassette, index, &*playlist);
+        let mismatch = Mismatch::explain((asked, found), library, veil.as_ref());
         Box::new(match &self.recorded.exchanges {
             Some(exchanges) => {
                 mismatch.numbered(exchanges, self.recorded.cassette.interactions.len())

@@ -22,6 +22,7 @@ use crate::cassette::exchanges::{Exchanges, message_request, path_of};
 use crate::cassette::{Cassette, Content, Frame, Peer, Request};
 use crate::compare::matching::{Index, Message, Mismatch, Playlist};
 use crate::identity::{Echo, MadeUp, Renamed};
+use crate::redact::Found;
 use crate::serve::server::{Answer, Place};
 use crate::serve::websocket::{Compression, accept_key};
 
@@ -309,7 +310,7 @@ impl Replayer {
         let heard = self.hear(number, &frame);
         heard.or_else(|asked| {
             self.elsewhere(number, &frame).ok_or_else(|| {
-                let mut mismatch = self.explain(asked);
+                let mut mismatch = self.explain((asked, Found::default()));
                 let interaction = self.interaction(number);
                 mismatch.message =
                     interaction.map(|interaction| Message { interaction, number: before });
