@@ -144,6 +144,13 @@ impl Protocols {
         all.find(|protocol| protocol.tag(message).is_some())?.field(message)
     }
 
+    /// The field in which a message says its type, as is known or common, and the type.
+    pub(crate) fn said_type(&self, data: &str) -> Option<(&At, String)> {
+        let message = Object::of(Text::read_container(data)?);
+        let at = self.field(&message)?;
+        Some((at, message.word(at)?))
+    }
+
     /// The protocol of a message: where none is known, what is common.
     pub(super) fn of_message(&self, message: &Object<'_>) -> Option<&Protocol> {
         self.told(message, false).and_then(|(protocol, _)| protocol).or_else(|| COMMON.first())

@@ -483,15 +483,16 @@ impl Gateway {
         let opened = lock(&self.library).get(name).and_then(|cell| {
             let recorded = cell.get()?;
             let path = recorded.cassette().interactions[interaction].request.path.clone();
-            Some((path, recorded.message(interaction, frame)))
+            let upstream = recorded.cassette().recorded.upstream.clone();
+            Some((path, recorded.message(interaction, frame), upstream))
         });
-        let (path, message) = opened.unwrap_or_default();
+        let (path, message, upstream) = opened.unwrap_or_default();
         let unsent = Unsent {
             cassette: name.as_str(),
             socket: (interaction, &path),
             frame: (frame, &message),
             waited,
-            upstream: self.settings.servers.first(),
+            upstream: &upstream,
         };
         let explanation = report::unsent(&unsent, &self.settings.rerun);
         Miss::unexplained(session, name.as_str(), (MESSAGE, &path)).explained(explanation)

@@ -12,6 +12,7 @@ use crate::cassette::{Place, target};
 use crate::compare::Value;
 use crate::compare::matching::{Asking, Awaited, Differing, Message, Mismatch, Nearest, Why};
 use crate::identity::{Issuer, Origin};
+use crate::message::Protocols;
 
 /// So many fields are shown; programs are told more.
 const FIELDS: usize = 12;
@@ -267,6 +268,9 @@ fn reason(why: &Why) -> String {
         Why::Kind(recorded, asked) => format!("{} was recorded, this is {}", a(recorded), a(asked)),
         Why::Order => "the elements are the same, in another order".to_owned(),
         Why::Value { .. } => "another value was recorded".to_owned(),
+        Why::AnotherSecret => {
+            "a secret; the client was given this in the place of another".to_owned()
+        }
         Why::Secret => "a secret, which is not shown; another one was recorded".to_owned(),
     }
 }
@@ -370,7 +374,11 @@ pub fn unsent(unsent: &Unsent<'_>, rerun: &Rerun) -> String {
     lines.push("  [match]".to_owned());
     // What stands in a query may be another ticket each time.
     let path = path.split('?').next().unwrap_or_default();
-    lines.push(format!("  optional = [{:?}]", visible(&format!("{MESSAGE} {path}"))));
+    let protocols = Protocols::default();
+    let of_type =
+        protocols.said_type(message).filter(|(_, word)| !word.contains(char::is_whitespace));
+    let of_type = of_type.map_or_else(String::new, |(at, word)| format!(" {at}={word}"));
+    lines.push(format!("  optional = [{:?}]", visible(&format!("{MESSAGE} {path}{of_type}"))));
     lines.push("hint: if the client is meant not to send it, record it again:".to_owned());
     let steps = rerun.steps(unsent.upstream, cassette);
     lines.extend(steps.iter().map(|step| format!("  {}", visible(step))));
@@ -444,5 +452,36 @@ fn value_to_json(value: &Value) -> Json {
         }
         Value::Json(spelled) => short(spelled),
         Value::Binary { length, .. } => json!({"bytes": length}),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rule_that_lets_a_message_be_left_out_names_its_type() {
+        for (message, rule) in [
+            (r#"{"type": "cancel", "id": 7}"#, "SEND /ws /type=cancel"),
+            (
+                r#"{"jsonrpc": "2.0", "method": "session/cancel"}"#,
+                "SEND /ws /method=session/cancel",
+            ),
+            (r#"{"type": "two words"}"#, "SEND /ws"),
+            ("420[\"join\"]", "SEND /ws"),
+        ] {
+            let told = Unsent {
+                cassette: "tape",
+                socket: (0, "/ws?ticket=1"),
+                frame: (3, message),
+                waited: Duration::from_secs(1),
+                upstream: "",
+            };
+
+            let told = unsent(&told, &Rerun::Line("again".to_owned()));
+
+            assert!(told.contains(&format!("  optional = [{rule:?}]\n")), "{told}");
+            rule.parse::<crate::config::Optional>().expect("it can be read");
+        }
     }
 }
