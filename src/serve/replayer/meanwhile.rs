@@ -27,8 +27,9 @@ use crate::serve::server::Cut;
 /// and opens them again when they end. Were all of such a stream sent at once, it would be told of what it
 /// has not asked for yet, and would ask for more than was recorded. So it waits for all that was asked
 /// meanwhile, but not for long. So does a question that had no answer yet when something was written at the
-/// same address: it polls for what comes of it ([`Index::polls`]). Other streams are sent as fast as they
-/// are read: a client may ask in turn what it once asked at the same time.
+/// same address: it polls for what comes of it ([`Index::polls`]). So does the end of a stream that had nothing more
+/// to say: a server that never answers a cancelled call ends its stream with the session. Other streams are sent as
+/// fast as they are read: a client may ask in turn what it once asked at the same time.
 ///
 /// An answer that its client gave up stays silent until it is given up again.
 #[derive(Debug, Default)]
@@ -135,7 +136,9 @@ impl Meanwhile {
                 let answer = whole(number);
                 let until = if index.may_show((number, answer), chunks, (asking, interaction)) {
                     Until::Done(asking)
-                } else if answer.is_listening() || index.polls(answer, chunks, interaction, &feeds)
+                } else if answer.is_listening()
+                    || is_silent(answer, chunks)
+                    || index.polls(answer, chunks, interaction, &feeds)
                 {
                     Until::Asked(asking)
                 } else if is_reply && index.awaits(answer, interaction) {
@@ -317,6 +320,13 @@ fn came_whole(answer: &Interaction) -> bool {
     !answer.is_listening() && matches!(body, Some(Body::Whole(_)))
 }
 
+/// Whether nothing came behind so many chunks but the end, a while later.
+fn is_silent(answer: &Interaction, chunks: usize) -> bool {
+    let body = answer.response().map_or(&[][..], |response| response.body.chunks());
+    body.get(chunks..)
+        .is_some_and(|rest| !rest.is_empty() && rest.iter().all(|it| it.bytes.is_empty()))
+}
+
 /// How long after its first chunks the next one was sent, in milliseconds.
 fn gap(answer: &Interaction, chunks: usize) -> u64 {
     let Some(response) = answer.response() else { return 0 };
@@ -433,6 +443,43 @@ mod tests {
         assert_eq!(begun.elapsed(), PATIENCE);
         // What names one thing waits only for what names it too.
         assert!(held("/rooms/48992ed470c7b3").is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_end_of_a_stream_that_says_nothing_more_waits_for_what_was_asked_meanwhile() {
+        let ends = |late: &str| {
+            let text = format!(
+                r#"{{"retape": 1, "interactions": [
+                {{"request": {{"method": "POST", "path": "/call"}},
+                 "response": {{"ms": 0, "status": 200, "end": "complete",
+                  "headers": {{"content-type": "text/event-stream"}},
+                  "stream": [{{"ms": 0, "text": "data: 1\n\n"}}, {{"ms": 900, "text": "{late}"}}]}}}},
+                {{"after": {{"1": 1}}, "request": {{"method": "DELETE", "path": "/session"}},
+                 "response": {{"ms": 0, "status": 204, "headers": {{}}, "end": "complete"}}}}]}}"#
+            );
+            let cassette =
+                crate::cassette::format::decode(&text, |_| unreachable!()).expect("a cassette");
+            let index = Index::of(&cassette, crate::config::Rules::default());
+            Meanwhile::of(&cassette, &index, |number| &cassette.interactions[number])
+        };
+        let (meanwhile, run) = (ends(""), Run::begin(2));
+        let begun = Instant::now();
+        let mut hold = meanwhile.hold(0, &run).expect("its end is held back");
+        assert_eq!(std::future::poll_fn(|context| hold.poll(0, context)).await, Ok(()));
+
+        let asks = async {
+            tokio::time::sleep(PATIENCE / 2).await;
+            run.send_modify(|run| meanwhile.note(1, run));
+        };
+        let (end, ()) = tokio::join!(std::future::poll_fn(|context| hold.poll_end(context)), asks);
+
+        assert_eq!((end, begun.elapsed()), (Ok(()), PATIENCE / 2));
+        // Nobody waits long for a client that asks for less, nor for what a stream goes on to say.
+        let (run, begun) = (Run::begin(2), Instant::now());
+        let mut hold = meanwhile.hold(0, &run).expect("its end is held back");
+        let end = std::future::poll_fn(|context| hold.poll_end(context)).await;
+        assert_eq!((end, begun.elapsed()), (Ok(()), PATIENCE));
+        assert!(ends("data: 2\\n\\n").is_empty());
     }
 
     #[tokio::test(start_paused = true)]
