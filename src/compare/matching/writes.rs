@@ -1,6 +1,6 @@
 //! What may have changed the state that a request asks for.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::index::Entry;
 use super::route::is_id;
@@ -52,13 +52,14 @@ fn asks_behind_a_write(cassette: &Cassette) -> bool {
 /// refused again until something has changed.
 ///
 /// It is needed, so that nothing answers before it, where the request only asks for what is there, and for
-/// one thing: where its path names one, or where both name the same identifier. What shows a list is the
+/// one thing: where its path names one, by its look or as [`Things`] show, or where both name the same identifier. What shows a list is the
 /// affair of all clients that write to it, of which some may be absent. What was still being answered when
 /// the request came may have changed nothing yet.
 fn before(cassette: &Cassette, names: &Names, all: &[Entry]) -> Vec<Before> {
     let mut last = Numbers::default();
     let mut alike = Numbers::default();
     let mut before: Vec<Before> = Vec::with_capacity(all.len());
+    let things = Things::of(cassette);
     for (number, interaction) in cassette.interactions.iter().enumerate() {
         let request = &interaction.request;
         let last_of = |key: &u64| last.get(key).copied();
@@ -74,7 +75,8 @@ fn before(cassette: &Cassette, names: &Names, all: &[Entry]) -> Vec<Before> {
             write = before[attempt].write;
         }
         let write = write.map(|write| client_write(cassette, write));
-        let shown = by_name.max(by_path.filter(|_| is_of_one(request)));
+        let is_of_one = is_of_one(request) || paths.last().is_some_and(|it| things.0.contains(it));
+        let shown = by_name.max(by_path.filter(|_| is_of_one));
         let shown = shown.map(|write| client_write(cassette, write));
         let was_over = |write: &usize| interaction.after.iter().all(|it| it.interaction != *write);
         let needed = shown.filter(|write| request.only_reads() && was_over(write));
@@ -86,6 +88,30 @@ fn before(cassette: &Cassette, names: &Names, all: &[Entry]) -> Vec<Before> {
         }
     }
     before
+}
+
+/// The paths that name one thing, whatever they look like: something was put there, or changed or deleted as a whole
+/// (RFC 9110, section 9.3), nothing was posted to it, and what is directly below is no thing of its own. That is a
+/// list, of which a bucket is one too.
+struct Things(HashSet<u64>);
+
+impl Things {
+    fn of(cassette: &Cassette) -> Self {
+        let (mut things, mut lists) = (HashSet::new(), HashSet::new());
+        for Interaction { request, .. } in cassette.interactions.iter().filter(|it| writes(it)) {
+            let mut paths = paths(request).collect::<Vec<_>>().into_iter().rev();
+            let Some(path) = paths.next() else { continue };
+            match &*request.method {
+                "PUT" | "PATCH" | "DELETE" => {
+                    things.insert(path);
+                    lists.extend(paths.next());
+                }
+                _ => _ = lists.insert(path),
+            }
+        }
+        things.retain(|path| !lists.contains(path));
+        Self(things)
+    }
 }
 
 /// The write that a client asked for: a server that answers one may send others through the recorder.
