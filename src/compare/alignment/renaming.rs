@@ -10,12 +10,15 @@ use super::counted::{counted, issued, placeholders, uncounted};
 use super::drawn::{drawn, proved};
 use super::kin::{Kin, with_dashes};
 use super::moved::Moved;
-use super::value::{Said, Sort, Word, apart, between, filled, is_passing, times, words};
+use super::value::{
+    Said, Sort, Word, apart, between, filled, is_passing, is_serial, is_stamped, times, words,
+};
 use super::{Script, View};
 use crate::cassette::Ids;
 use crate::cassette::splice::{Edit, splice};
 use crate::identity::{
-    EPOCH, SHORTEST, Words, is_certain, is_epoch, is_mixed, is_sealed, next_span,
+    EPOCH, SHORTEST, UUID, Words, begins_with_uuid, is_certain, is_epoch, is_mixed, is_sealed,
+    next_span,
 };
 
 /// What the names of a new recording are in an old one. One stands for one: no two are called the
@@ -317,8 +320,9 @@ fn certain(views: &[View<'_>]) -> HashSet<String> {
     let mut spelled = Vec::new();
     for said in views.iter().flat_map(|view| [view.asked_texts(), view.answered_texts()]).flatten()
     {
-        if said.field.is_id && (is_sealed(said.value()) || is_serial(said.value())) {
-            found.insert(said.value().to_owned());
+        let value = said.value();
+        if said.field.is_id && (is_sealed(value) || is_serial(value) || is_stamped(value)) {
+            found.insert(value.to_owned());
         }
         for Word { range, .. } in said.words().iter().filter(|word| word.sort == Sort::Name) {
             let word = &said.text[range.clone()];
@@ -357,14 +361,6 @@ const HANDLE: usize = 32;
 /// Whether a run of letters and digits is too long for a word.
 fn is_handle(run: &str) -> bool {
     run.len() >= HANDLE
-}
-
-/// No count is as long.
-const SERIAL: usize = 15;
-
-/// Whether a text is a number that nobody has counted to: `958318974528890902`.
-fn is_serial(text: &str) -> bool {
-    text.len() >= SERIAL && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The times and handles in a text, and the text itself if it is a sealed state.
@@ -550,10 +546,18 @@ impl<'v> Votes<'v> {
         }
     }
 
+    /// A UUID that is not spelled as one any more is told, whatever stands for it.
     fn count(&mut self, (old, new): (&'v str, &'v str), weight: usize) {
+        if is_uuid(old) != is_uuid(new) {
+            return;
+        }
         let first = self.counts.len();
         self.counts.entry((new, old)).or_insert(Count { weight: 0, first }).weight += weight;
     }
+}
+
+fn is_uuid(name: &str) -> bool {
+    name.len() == UUID && begins_with_uuid(name.as_bytes())
 }
 
 /// The runs of letters, digits, `-` and `_` in a text.

@@ -8,7 +8,7 @@ use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::reading::{Kind, Reading, Step};
 use crate::config::Rules;
 use crate::identity::{
-    Meaning, SHORTEST, identifiers, is_epoch, is_moment, may_number, moments, refers,
+    Meaning, SHORTEST, epochs, identifiers, is_epoch, is_moment, may_number, moments, refers,
 };
 use crate::text::date::fits;
 
@@ -420,6 +420,19 @@ pub(super) fn filled<'t>(pieces: &[&str], text: &'t str) -> Option<Vec<&'t str>>
     }
     found.push(rest);
     found.iter().all(|it| !it.is_empty()).then_some(found)
+}
+
+/// No count is as long.
+const SERIAL: usize = 15;
+
+/// Whether a text is a number that nobody has counted to: `958318974528890902`.
+pub(super) fn is_serial(text: &str) -> bool {
+    text.len() >= SERIAL && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a text is a time and something more, without a space: `1795719183017_8p4ss7k5`.
+pub(super) fn is_stamped(text: &str) -> bool {
+    !text.contains(char::is_whitespace) && epochs(text).any(|time| time.len() < text.len())
 }
 
 #[cfg(test)]

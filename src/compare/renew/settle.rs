@@ -125,6 +125,10 @@ impl Settle<'_> {
             let same = self.renaming.times(new.text).into_iter();
             return Some(same.map(|at| (&new.text[at.clone()], &old.text[at])).collect());
         }
+        // A number and a string of its digits are not the same to a client.
+        if is_quoted(old.text) != is_quoted(new.text) {
+            return None;
+        }
         if old.is_span() && new.is_span() {
             return Some(Vec::new());
         }
@@ -165,6 +169,10 @@ impl Settle<'_> {
     fn is_free(&self, old: &str, new: &str) -> bool {
         self.renaming.is_free(old) && self.renaming.is_free(new)
     }
+}
+
+fn is_quoted(text: &str) -> bool {
+    text.starts_with('"')
 }
 
 /// Whether two whole values are times that are written in the same way.
@@ -316,6 +324,10 @@ mod tests {
         check("a 2026-11-21T09:00:00Z", "b 2026-11-21T09:00:01Z", "x", false);
         check("1", "2", "x", false);
         check("null", "\"2026-11-21T09:00:00Z\"", "created_at", false);
+        check("1763712000", "\"1763712999\"", "created", false);
+        check("\"1763712000\"", "\"1763712999\"", "created", true);
+        check("1034", "\"1035\"", "pid", false);
+        check("1034", "1035", "pid", true);
     }
 
     #[test]

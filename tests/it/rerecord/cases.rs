@@ -1360,6 +1360,31 @@ fn what_a_server_said_before_its_client_may_come_behind_it() {
 }
 
 #[test]
+fn an_id_that_holds_a_time_is_a_name_as_a_whole() {
+    let stream = |one: &str, other: &str| {
+        let [one, other] = [one, other].map(|id| format!("id: {id}\ndata: {{\"n\":1}}\n\n"));
+        stream(&[(0, &one), (5, &other)])
+    };
+    let old = stream("_GET_stream_1795719183017_8p4ss7k5", "1795719183020-0");
+
+    check(&old, stream("_GET_stream_1795719533799_sfowfk8b", "1795719533802-1"), &old);
+}
+
+#[test]
+fn a_value_of_another_kind_is_a_difference() {
+    let plain = ONE.replace('-', "");
+    for [before, now] in [
+        [r#"{"created_at":1763712000}"#, r#"{"created_at":"1763712999"}"#],
+        [r#"{"created_at":1763712000}"#, r#"{"created_at":"1763712000"}"#],
+        [r#"{"pid":1034}"#, r#"{"pid":"1034"}"#],
+        [&format!(r#"{{"uid":"{TWO}"}}"#), &format!(r#"{{"uid":"{plain}"}}"#)],
+    ] {
+        let [old, new] = [before, now].map(|it| talk(&[("GET /", it)]));
+        check(&old, new.clone(), &new);
+    }
+}
+
+#[test]
 fn an_answer_that_is_like_an_earlier_one_stays_behind_its_question() {
     let say = |n: u32, text: &str| format!(r#">{{"seq":{n},"say":"{text}"}}"#);
     let ack = |n: u32| format!(r#"{{"ack":{n},"ok":true}}"#);
