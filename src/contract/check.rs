@@ -54,6 +54,24 @@ pub struct Breach {
 
 /// Finds the contracts that recordings do not keep. What keeps its contract is not mentioned.
 pub fn check(traffic: &Traffic, accepted: &[Contract]) -> Vec<Finding> {
+    let mut findings = check_uncounted(traffic, accepted);
+    count_seen(traffic, &mut findings);
+    findings
+}
+
+/// Counts how often what may be missing was seen, as the heads of files say.
+pub(crate) fn count_seen(traffic: &Traffic, findings: &mut [Finding]) {
+    for finding in findings {
+        if let Finding::New(contract) | Finding::Changed(contract) = finding
+            && contract.is_as_learned()
+        {
+            contract.origin.seen = contract.seen_often(traffic.answers(&contract.endpoint));
+        }
+    }
+}
+
+/// The same without these numbers, which take a while: only files need them.
+pub(crate) fn check_uncounted(traffic: &Traffic, accepted: &[Contract]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for endpoint in traffic.endpoints() {
         match accepted.iter().find(|contract| contract.endpoint == *endpoint) {

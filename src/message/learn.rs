@@ -59,8 +59,13 @@ impl Protocols {
     /// is usual: a field called `type`, the name of the event.
     pub fn learn<'m>(&self, bodies: impl IntoIterator<Item = &'m [Message]>) -> Option<TagSource> {
         let bodies: Vec<&[Message]> = bodies.into_iter().collect();
-        let samples = bodies.iter().enumerate();
-        let samples = samples.flat_map(|(body, messages)| self.samples(body, messages));
+        let mut looked_at = 0;
+        let first = bodies.iter().enumerate().take_while(|(_, messages)| {
+            let is_enough = looked_at >= LOOKED_AT;
+            looked_at += messages.len();
+            !is_enough
+        });
+        let samples = first.flat_map(|(body, messages)| self.samples(body, messages));
         let samples: Vec<Sample<'m>> = samples.take(LOOKED_AT).collect();
         let scale = Scale::of(&samples);
         let usual = types(&samples, |sample| Some(&sample.usual));

@@ -85,7 +85,8 @@ pub fn check(protocols: &Protocols, recorded: Known<'_>) -> Checked {
     let (was, mut is) =
         (Promises::of(protocols, accepted, &[]), Promises::of(protocols, recorded, &[]));
     is.forget_orphans(|_| true);
-    let findings = std::mem::take(&mut is.findings);
+    let mut findings = std::mem::take(&mut is.findings);
+    contract::count_seen(&is.traffic, &mut findings);
     // Answers that are cut keep a contract, and so do those in which something never comes.
     let endpoints = findings.iter().map(Finding::endpoint).chain(was.all.keys()).cloned().collect();
     let is_new = |finding: &&Finding| matches!(finding, Finding::New(_));
@@ -185,7 +186,7 @@ impl Promises {
             (contract.endpoint.clone(), promise)
         });
         let mut all: BTreeMap<Endpoint, Promise> = accepted.collect();
-        let findings = contract::check(&traffic, known.accepted);
+        let findings = contract::check_uncounted(&traffic, known.accepted);
         for contract in findings.iter().filter_map(Finding::proposed) {
             let accepted = all.remove(&contract.endpoint).and_then(|it| it.accepted);
             let contract = contract.clone();
@@ -317,7 +318,7 @@ fn at_endpoint(
             orders::unseen(orders, before, answers, &mut drafts);
         }
         sides.weigh(&mut drafts);
-        unseen::add(&mut drafts, (was, old.accepted.is_none()), [before, answers]);
+        unseen::add(&mut drafts, was, [before, answers]);
         return drafts;
     }
     let mut drafts = Vec::new();
@@ -351,7 +352,7 @@ fn at_endpoint(
     sides.weigh(&mut drafts);
     let mut drafts = once::with_what_is_gone(drafts);
     sides.weigh_together(&mut drafts);
-    unseen::add(&mut drafts, (was, old.accepted.is_none()), [before, answers]);
+    unseen::add(&mut drafts, was, [before, answers]);
     drafts
 }
 

@@ -18,12 +18,8 @@ use crate::contract::shape::Share;
 use crate::contract::{Answer, Contract, Seen};
 
 /// Adds what is not seen any more to what else has changed. Where recordings of before are at hand they are counted;
-/// else the head of the contract tells their numbers, as it does if it was learned from them.
-pub(super) fn add(
-    drafts: &mut Vec<Draft>,
-    (was, is_learned): (&Contract, bool),
-    [before, answers]: [&[Answer]; 2],
-) {
+/// else the head of the contract tells their numbers.
+pub(super) fn add(drafts: &mut Vec<Draft>, was: &Contract, [before, answers]: [&[Answer]; 2]) {
     // Whether what was asked for comes is told by that, and it may not have been asked for.
     let is_asked_for = |seen: &Seen| {
         let at = seen.gone.at();
@@ -36,7 +32,7 @@ pub(super) fn add(
         return;
     }
     let counted: BTreeMap<String, Share>;
-    let known = if before.is_empty() || is_learned {
+    let known = if before.is_empty() {
         &was.origin.seen
     } else {
         counted = was.seen(before).into_iter().map(|it| (it.key(), it.share)).collect();
