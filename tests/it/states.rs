@@ -428,3 +428,31 @@ async fn a_state_waits_for_a_write_that_names_what_the_path_encodes() {
     assert_eq!(shown.status, 470, "it shows what nobody has asked for yet: {}", shown.text());
     session.stop().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_put_or_deleted_is_one_thing_whatever_it_is_called_and_a_list_is_none() {
+    let says = |url: &str, line: &str| {
+        let (method, path) = line.split_once(' ').unwrap();
+        ask(method, &format!("{url}{path}"), "", "").status
+    };
+    // What was recorded, what is asked without the write, and whether that is a miss.
+    for (recorded, early, is_missed) in [
+        (&["PUT /jobs/nightly", "GET /jobs/nightly"][..], "GET /jobs/nightly", true),
+        (&["POST /jobs", "DELETE /jobs/nightly", "GET /jobs/nightly"], "GET /jobs/nightly", true),
+        (&["PATCH /settings", "GET /settings/all"], "GET /settings/all", false),
+        // Things are posted to a list, and put below it.
+        (&["POST /jobs", "GET /jobs"], "GET /jobs", false),
+        (&["DELETE /jobs", "POST /jobs", "GET /jobs"], "GET /jobs", false),
+        (&["PUT /bucket", "PUT /bucket/key", "GET /bucket"], "GET /bucket", false),
+    ] {
+        let stage = Stage::new();
+        let upstream = Upstream::json(|_| "{}".to_owned());
+        let session = stage.record(&upstream).await;
+        recorded.iter().for_each(|line| assert_eq!(says(&session.url(), line), 200));
+        session.finish().await.unwrap();
+
+        let session = stage.replay().await;
+        assert_eq!(says(&session.url(), early) == 470, is_missed, "{recorded:?}");
+        session.stop().await.unwrap();
+    }
+}
