@@ -24,6 +24,7 @@ impl Tree {
     /// If it is not YAML. The error names the line.
     pub(crate) fn of_yaml(text: &str) -> Result<Self> {
         let mut text = Cow::Borrowed(text);
+        let mut last = None;
         loop {
             let mut reader = Reader {
                 parser: Parser::new_from_str(&text),
@@ -32,7 +33,9 @@ impl Tree {
                 flush: None,
             };
             match (reader.documents(), reader.flush) {
-                (Err(error), Some(quote)) => {
+                // Each time reading comes further, or it does not come to an end.
+                (Err(error), Some(quote)) if last < Some(quote) => {
+                    last = Some(quote);
                     text = Cow::Owned(indented(&text, quote).ok_or(error)?);
                 }
                 (read, _) => return read,
@@ -164,7 +167,7 @@ impl<'t> Reader<'t> {
 fn indented(text: &str, (line, column): (usize, usize)) -> Option<String> {
     let line_start = match line {
         0 | 1 => 0,
-        line => memchr::memchr_iter(b'\n', text.as_bytes()).nth(line - 2)? + 1,
+        line => breaks(text).nth(line - 2)?,
     };
     let start = line_start + text[line_start..].char_indices().nth(column)?.0;
     let quote = text[start..].chars().next().filter(|quote| ['\'', '"'].contains(quote))?;
@@ -178,9 +181,21 @@ fn indented(text: &str, (line, column): (usize, usize)) -> Option<String> {
             break start + 1 + at;
         }
     };
-    let inner = &text[start..end];
-    let moved = inner.replace('\n', &format!("\n{}", " ".repeat(column + 1)));
-    (moved != inner).then(|| [&text[..start], &moved, &text[start + inner.len()..]].concat())
+    let mut moved = text[..start].to_owned();
+    let mut done = start;
+    for behind in breaks(&text[start..end]).map(|behind| start + behind) {
+        moved.push_str(&text[done..behind]);
+        moved.extend(std::iter::repeat_n(' ', column + 1));
+        done = behind;
+    }
+    Some(moved + &text[done..])
+}
+
+/// Where the lines of YAML begin but the first: behind each CR, LF or both.
+fn breaks(text: &str) -> impl Iterator<Item = usize> {
+    let bytes = text.as_bytes();
+    let found = memchr::memchr2_iter(b'\r', b'\n', bytes).map(|at| at + 1);
+    found.filter(|behind| bytes[behind - 1] == b'\n' || bytes.get(*behind) != Some(&b'\n'))
 }
 
 fn scalar(text: &str, is_plain: bool, tag: Option<&Tag>) -> Tree {
@@ -237,6 +252,15 @@ mod tests {
             "a:\n    b: 'one\n  two ''three''\n four'\n    c: \"five\n\n\n six\\n\\\n  \\ seven\"",
             r#"{"a": {"b": "one two 'three' four", "c": "five\n\nsix\n seven"}}"#,
         );
+    }
+
+    #[test]
+    fn a_line_of_a_quoted_text_may_end_in_any_way() {
+        check(
+            "\r\n---\ra:\n    b: ' \n\r'\r    c: 'one\r\n two'",
+            r#"{"a": {"b": "\n", "c": "one two"}}"#,
+        );
+        assert!(Tree::of_yaml("a:\n  b: 'c\n---\n'").is_err());
     }
 
     #[test]
