@@ -196,7 +196,10 @@ impl<'t> Walk<'_, '_, 't> {
             roots.first().map(|at| reading.nodes[*at].step.is_of_form())
         };
         let (was, is) = (sort(self.recorded.reading, old), sort(self.asked, new));
-        if let ([old], [new], true) = (old, new, was == is) {
+        let place = |reading: &Reading<'_>, at: usize| reading.nodes[at].place;
+        if let ([old], [new]) = (old, new)
+            && place(self.recorded.reading, *old) == place(self.asked, *new)
+        {
             return self.values(*old, *new);
         }
         if was == is {

@@ -684,6 +684,21 @@ fn differing(rules: Rules, recorded: &Request, asked: &Request) -> Vec<String> {
     nearest.differences.iter().map(|it| it.difference.at.to_string()).collect()
 }
 
+#[test]
+fn the_only_field_of_a_form_is_told_by_its_name() {
+    let media = [("content-type", "application/x-www-form-urlencoded")];
+    let form = |body: &str| request("POST /v1/x", &media, body.to_owned());
+    let part = |name: &str| upload("b", &[(name, "the same")]);
+    for (recorded, asked, expected) in [
+        (form("a=1"), form("b=1"), ["form.a", "form.b"]),
+        (form("a"), form("b"), ["form.a", "form.b"]),
+        (part("name=\"a\""), part("name=\"b\""), ["part.a", "part.b"]),
+    ] {
+        check(&recorded, &asked, false);
+        assert_eq!(differing(Rules::default(), &recorded, &asked), expected);
+    }
+}
+
 /// JSON as clients send it, with names that may be made up.
 fn any_json() -> impl Strategy<Value = serde_json::Value> {
     let leaf = prop_oneof![
