@@ -312,7 +312,7 @@ fn known_in_headers(searcher: &Searcher, headers: &mut Headers) {
 fn edit_request_body(
     redactor: &Redactor,
     request: &mut Request,
-    find: impl FnOnce(&[u8]) -> Vec<Edit>,
+    find: impl FnMut(&[u8]) -> Vec<Edit>,
 ) {
     if request.body.is_empty() {
         return;
@@ -328,7 +328,7 @@ fn edit_body(
     redactor: &Redactor,
     headers: &mut Headers,
     body: &mut Body,
-    find: impl FnOnce(&[u8]) -> Vec<Edit>,
+    find: impl FnMut(&[u8]) -> Vec<Edit>,
 ) {
     let wire = body.bytes();
     if large::is_stand_in(&wire) {
@@ -364,16 +364,22 @@ fn edit_body(
     }
 }
 
-/// The edits of a text, which may be in UTF-16.
-fn edits_of(redactor: &Redactor, text: &Bytes, find: impl FnOnce(&[u8]) -> Vec<Edit>) -> Vec<Edit> {
+/// The edits of a text, which may be in UTF-16. What only says that it is may hold another text.
+fn edits_of(
+    redactor: &Redactor,
+    text: &Bytes,
+    mut find: impl FnMut(&[u8]) -> Vec<Edit>,
+) -> Vec<Edit> {
     let wide = redactor.applies(Rule::Codings).then(|| unicode::decoded(text)).flatten();
     let Some((plain, layout)) = wide else { return in_order(find(text)) };
     let edits = in_order(find(plain.as_bytes()));
     if edits.is_empty() {
-        return edits;
+        return in_order(find(text));
     }
     let clean = String::from_utf8_lossy(&splice(plain.as_bytes(), &edits)).into_owned();
-    vec![Edit::new(0..text.len(), unicode::encoded(&clean, layout))]
+    let clean = unicode::encoded(&clean, layout);
+    let rest = in_order(find(&clean));
+    vec![Edit::new(0..text.len(), splice(&clean, &rest))]
 }
 
 fn decoded(headers: &Headers, body: &Body) -> Option<Body> {

@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use super::{
-    answer, cassette, redacted, redacted_answer, request, response, secret, stream, whole,
+    answer, cassette, check_gone, redacted, redacted_answer, request, response, secret, stream,
+    whole,
 };
 
 pub(super) fn gzipped(text: &[u8]) -> Vec<u8> {
@@ -42,6 +43,20 @@ fn a_body_that_only_says_that_it_is_compressed_hides_no_secret() {
     let redacted = redacted_answer(response(&[("content-encoding", "gzip")], whole(text)));
 
     assert_eq!(redacted.body.bytes(), r#"{"api_key":"[redacted:api_key]"}"#);
+}
+
+#[test]
+fn a_body_that_only_says_that_it_is_utf_16_hides_no_secret() {
+    let secret = secret("wide");
+    for mark in [b"\xfe\xff", b"\xff\xfe"] {
+        let bearer = format!("Bearer {secret}");
+        let body = [&mark[..], secret.as_bytes(), b"  "].concat();
+        let asked = request("/", &[("authorization", &*bearer)], body[..body.len() & !1].to_vec());
+
+        let after = redacted(cassette(vec![(asked, response(&[], whole("")))]));
+
+        check_gone(&after.interactions[0].request.body, &secret);
+    }
 }
 
 #[test]
