@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 use foldhash::fast::FixedState;
 use regex::bytes::Regex;
 
+use super::value;
+
 /// Last words that tell whatever stands before them.
 const HEADS: &str = "\
     password passwd pwd passphrase secret bearer authorization credential cookie";
@@ -355,6 +357,8 @@ struct Words {
 
 impl Words {
     fn of(name: &str) -> Self {
+        // A secret in a name tells nothing, and so does what stands in its place.
+        let name = value::with_word(name, "x");
         let mut text = String::with_capacity(name.len() + 4);
         let mut chars = name.chars().peekable();
         let mut before = ' ';

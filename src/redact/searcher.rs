@@ -37,9 +37,6 @@ const END: usize = 8;
 /// The bytes by which the beginning of a spelling is known.
 const BEGINNING: usize = 4;
 
-/// What stands for a secret in the name that a placeholder shows.
-const WITHIN_NAME: &[u8] = b"secret";
-
 /// The words of a filter.
 const FILTER: usize = 1 << 9;
 
@@ -95,7 +92,7 @@ impl Searcher {
             // The name of a field may be a secret's value elsewhere. But it may hold a secret, too.
             let holds_secret = is_left && is_random(&text[edit.range.clone()]);
             if holds_secret {
-                edit.with = WITHIN_NAME.into();
+                edit.with = value::WITHIN_NAME.into();
             }
             holds_secret || !is_left
         });

@@ -74,6 +74,8 @@ pub(super) fn userinfo(url: &str) -> Option<Range<usize>> {
 
 /// Whether a parameter or a form field of that name and value is a secret.
 pub(super) fn tells(name: &str, value: &str, notes: &Notes<'_>) -> bool {
+    // What stands in the place of a secret is no name in brackets.
+    let name = &*value::with_word(name, "x");
     // `user[password]`: the innermost name counts.
     let inner = name.trim_end_matches(']').rsplit('[').next().filter(|name| !name.is_empty());
     let composed = notes.applies(Rule::Names);

@@ -1,5 +1,6 @@
 //! What values look like.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::letters;
@@ -10,6 +11,9 @@ use crate::text::json::pointer;
 
 /// The longest name that a placeholder shows.
 const LONGEST_NAME: usize = 48;
+
+/// What stands for a secret in the name that a placeholder shows.
+pub(super) const WITHIN_NAME: &str = "secret";
 
 /// Values below this length are replaced where a rule finds them and nowhere else.
 pub(super) const SHORTEST: usize = 8;
@@ -32,7 +36,19 @@ pub(super) fn placeholder(name: &str) -> String {
 /// A name as placeholders show it.
 pub(super) fn shown_name(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    // A secret in a name is shown as a word: here, where it was replaced, and in `Searcher` where it was not.
+    let name = with_word(name, WITHIN_NAME);
     name.chars().take(LONGEST_NAME).map(|c| if plain(c) { c } else { '_' }).collect()
+}
+
+/// A name with a word in the place of each placeholder in it.
+pub(super) fn with_word<'n>(name: &'n str, word: &str) -> Cow<'n, str> {
+    if !name.contains(OPENING) {
+        return name.into();
+    }
+    let found = placeholders(name.as_bytes());
+    let edits: Vec<_> = found.map(|(range, ..)| Edit::new(range, word.to_owned())).collect();
+    String::from_utf8_lossy(&splice(name.as_bytes(), &edits)).into_owned().into()
 }
 
 /// What stands in the place of the second value of a name, and of further ones: `[redacted:api_key~2]`.

@@ -245,6 +245,10 @@ fn what_is_redacted_is_not_redacted_again() {
         format!("{{\"header\": \"Authorization: Basic {short}\", \"api_key\": \"{key}\"}}"),
         format!("token = {key}; api_key = [redacted:token]"),
         format!("api_key=a1&api_key={key}&password=b2"),
+        // A secret in the name of a field tells nothing once it is replaced, and its placeholder shows no more.
+        format!("{{\"api_key\": \"{key}\", \"names\": {{\"{key}\": \"the first of my keys\"}}}}"),
+        format!("{{\"api_key\": \"{key}\", \"{key} password\": \"b2b2b2b2\"}}"),
+        format!("api_key={key}&{key}=the+first+key&{key}-password=b2"),
     ] {
         for media in ["text/plain", "application/json", "application/x-www-form-urlencoded"] {
             let asked = request("/", &[("content-type", media)], text.as_str());
