@@ -1,6 +1,7 @@
 //! Bytes that nobody has chosen: mutations of the corpora in `fuzz/corpus`, the same ones in each run.
 //!
 //! `RETAPE_FUZZ=3600 cargo test --test fuzz` takes so many seconds for each target, and other mutations each time.
+//! `cargo +nightly fuzz run TARGET` looks for those that find new ways through the code.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,17 +9,10 @@
 mod targets;
 
 use std::fs;
-use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
-
-use base64::Engine as _;
-use retape::{Mode, Session};
-use sha1_smol::Sha1;
 
 /// So many mutations are tried if no time is named.
 const ROUNDS: usize = 300;
@@ -156,88 +150,8 @@ fn no_bytes_break_what_reads_them() {
     });
 }
 
-/// A session that records what a server says, or fails to.
-struct Recorder {
-    runtime: tokio::runtime::Runtime,
-    session: Option<Session>,
-    folder: tempfile::TempDir,
-}
-
-impl Recorder {
-    fn new(upstream: &str) -> Self {
-        let mut runtime = tokio::runtime::Builder::new_multi_thread();
-        let runtime = runtime.worker_threads(1).enable_all().build().unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let mut recorder = Self { runtime, session: None, folder };
-        recorder.start(upstream);
-        recorder
-    }
-
-    fn start(&mut self, upstream: &str) {
-        let builder = Session::builder("tape").cassettes(self.folder.path()).mode(Mode::Record);
-        let builder = builder.upstream(upstream).grace(Duration::ZERO);
-        self.session = Some(self.runtime.block_on(builder.start()).unwrap());
-    }
-
-    /// What comes back for these bytes.
-    fn ask(&self, bytes: &[u8]) -> Vec<u8> {
-        let mut stream = TcpStream::connect(self.session.as_ref().unwrap().address()).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        let _ = stream.write_all(bytes);
-        let mut answer = Vec::new();
-        let _ = stream.read_to_end(&mut answer);
-        answer
-    }
-
-    fn is_well(&self) -> bool {
-        let asked =
-            b"GET /-/retape/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-        self.ask(asked).starts_with(b"HTTP/1.1 200 ")
-    }
-
-    fn stop(&mut self) {
-        drop(self.runtime.block_on(self.session.take().unwrap().stop()));
-    }
-}
-
-/// A server that answers each connection with the next bytes, once it has been asked.
-fn server(answers: Receiver<Vec<u8>>) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
-        for (stream, answer) in listener.incoming().zip(answers) {
-            let mut stream = stream.unwrap();
-            let mut asked = Vec::new();
-            let mut piece = [0; 4096];
-            while !asked.windows(4).any(|end| end == b"\r\n\r\n") {
-                match stream.read(&mut piece) {
-                    Ok(0) | Err(_) => break,
-                    Ok(read) => asked.extend_from_slice(&piece[..read]),
-                }
-            }
-            let _ = stream.write_all(&accepted(&asked, &answer));
-        }
-    });
-    format!("http://{address}")
-}
-
-/// An answer with what opens the WebSocket that was asked for, where it stands for that.
-fn accepted(asked: &[u8], answer: &[u8]) -> Vec<u8> {
-    let asked = String::from_utf8_lossy(asked).to_lowercase();
-    if !asked.contains("sec-websocket-key: ") {
-        return answer.to_vec();
-    }
-    let proof = Sha1::from("AAAAAAAAAAAAAAAAAAAAAA==258EAFA5-E914-47DA-95CA-C5AB0DC85B11");
-    let proof = base64::engine::general_purpose::STANDARD.encode(proof.digest().bytes());
-    let head = format!(
-        "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\
-         Sec-WebSocket-Accept: {proof}\r\n\r\n"
-    );
-    [head.as_bytes(), answer].concat()
-}
-
 #[test]
-fn no_answer_of_a_server_and_no_frame_breaks_a_recorder() {
+fn no_answer_no_frame_and_no_journal_breaks_a_session() {
     let panics = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&panics);
     let hook = std::panic::take_hook();
@@ -249,39 +163,28 @@ fn no_answer_of_a_server_and_no_frame_breaks_a_recorder() {
         }
         hook(info);
     }));
-    let upgrade =
-        b"GET /socket HTTP/1.1\r\nHost: localhost\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\
-        Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n";
-    let get = b"GET /plain HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-
-    for (target, head) in [("http", &get[..]), ("websocket", &upgrade[..])] {
-        let (tell, told) = channel();
-        let mut recorder = Recorder::new(&server(told));
-        try_all(target, |bytes| {
-            tell.send(bytes.to_vec()).unwrap();
-            let frames = if target == "websocket" { bytes } else { b"" };
-            recorder.ask(&[head, frames].concat());
-        });
-        assert!(recorder.is_well(), "{target}");
-        recorder.stop();
+    for (target, one) in targets::OF_SESSIONS {
+        try_all(target, one);
     }
     let panics = std::mem::take(&mut *panics.lock().unwrap());
     assert_eq!(panics, Vec::<String>::new());
 }
 
 #[test]
-fn no_journal_breaks_a_recorder_and_no_foreign_file_is_touched() {
-    let mut recorder = Recorder::new("http://127.0.0.1:9");
-    recorder.stop();
-    try_all("journal", |bytes| {
-        let journal = recorder.folder.path().join("tape.json.part");
-        fs::write(&journal, bytes).unwrap();
-        recorder.start("http://127.0.0.1:9");
-        recorder.ask(b"GET /x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-        assert!(recorder.is_well());
-        recorder.stop();
-        let is_ours = b"{\"retape_journal\":".iter().zip(bytes).all(|(one, other)| one == other);
-        assert!(is_ours || fs::read(&journal).unwrap() == bytes, "a foreign file was changed");
-        recorder.folder = tempfile::tempdir().unwrap();
-    });
+fn each_target_is_one_of_cargo_fuzz_and_has_a_corpus() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    let all = targets::TARGETS.iter().chain(&targets::OF_SESSIONS).map(|target| target.0);
+    let mut all: Vec<String> = all.map(|name| format!("{name}.rs")).collect();
+    all.sort();
+
+    let mut files = Vec::new();
+    walk(&root.join("fuzz_targets"), &mut files);
+    files.sort();
+
+    let names = files.iter().map(|file| file.file_name().unwrap().to_str().unwrap());
+    assert!(names.eq(all.iter()));
+    for file in all {
+        assert!(manifest.contains(&format!("path = \"fuzz_targets/{file}\"")), "{file}");
+    }
 }
