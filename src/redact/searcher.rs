@@ -76,10 +76,38 @@ impl Searcher {
 
     /// The edits that take all secrets out of a text, in order.
     pub(super) fn edits(&self, text: &[u8]) -> Vec<Edit> {
-        if self.is_empty() {
-            return Vec::new();
-        }
+        let mut found = self.found(text);
+        found.retain_mut(|edit| {
+            let is_left = value::in_placeholder(text, edit.range.start);
+            // The name of a field may be a secret's value elsewhere. But it may hold a secret, too.
+            let holds_secret = is_left && is_random(&text[edit.range.clone()]);
+            if holds_secret {
+                edit.with = value::WITHIN_NAME.into();
+            } else if let Some(with) = self.without_names(&edit.with) {
+                edit.with = with.into();
+            }
+            holds_secret || !is_left
+        });
+        splice::in_order(found)
+    }
+
+    /// A placeholder in whose name there is no secret, if there is one.
+    fn without_names(&self, placeholder: &[u8]) -> Option<Vec<u8>> {
+        let mut found = self.found(placeholder);
+        found.retain_mut(|edit| {
+            edit.with = value::WITHIN_NAME.into();
+            value::in_placeholder(placeholder, edit.range.start)
+                && is_random(&placeholder[edit.range.clone()])
+        });
+        (!found.is_empty()).then(|| splice::splice(placeholder, &splice::in_order(found)))
+    }
+
+    /// Where secrets stand in a text, those that overlap too.
+    fn found(&self, text: &[u8]) -> Vec<Edit> {
         let mut found = Vec::new();
+        if self.is_empty() {
+            return found;
+        }
         for (start, window) in text.windows(END).enumerate() {
             let end = u64::from_le_bytes(window.try_into().expect("the window is as long"));
             let (word, bit) = place(end);
@@ -87,16 +115,7 @@ impl Searcher {
                 self.ending(&text[..start + END], end, &mut found);
             }
         }
-        found.retain_mut(|edit| {
-            let is_left = value::in_placeholder(text, edit.range.start);
-            // The name of a field may be a secret's value elsewhere. But it may hold a secret, too.
-            let holds_secret = is_left && is_random(&text[edit.range.clone()]);
-            if holds_secret {
-                edit.with = value::WITHIN_NAME.into();
-            }
-            holds_secret || !is_left
-        });
-        splice::in_order(found)
+        found
     }
 
     /// The spellings that end where the text does.

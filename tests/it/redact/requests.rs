@@ -236,6 +236,19 @@ fn a_cassette_that_does_not_name_the_rule_keeps_its_multipart_forms() {
 }
 
 #[test]
+fn a_secret_in_the_name_of_a_field_is_in_no_placeholder_of_its_value() {
+    let (key, other) = (secret("q7"), secret("r8"));
+    let headers = [("authorization", &*format!("Bearer {key}")), ("x-echo", &*other)];
+    let body = format!("{{\"{key} password\": \"{other}\", \"text\": \"it is {other}\"}}");
+    let mut asked = request("/", &headers, body);
+
+    Redactor::standard().request(&mut asked);
+
+    check_gone(&asked.body, &key);
+    check_gone(asked.headers.get("x-echo").unwrap().as_bytes(), &key);
+}
+
+#[test]
 fn what_is_redacted_is_not_redacted_again() {
     let short = "bTpw";
     let key = secret("q7");
