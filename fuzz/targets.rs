@@ -421,7 +421,8 @@ fn answers(recorded: &Request, other: &Request) {
         let answer = Playlist::new(&index).take(&index, &index.read(asked, &asked.readable()));
         assert!(answer == Some(0) || asked != recorded);
         let playlist = Playlist::new(&index);
-        let miss = Mismatch::explain(asked.clone(), &cassette, &index, &playlist, None);
+        let said = (asked.clone(), Default::default());
+        let miss = Mismatch::explain(said, (&cassette, &index, &playlist), None);
         let nearest = miss.nearest.expect("there is one of that path");
         assert_eq!(answer.is_some(), nearest.differences.is_empty(), "{:?}", nearest.differences);
     }
