@@ -37,7 +37,7 @@ pub fn carriers(interactions: &impl Interactions, ids: &Ids, rules: &Rules) -> V
 pub(super) fn carried(name: &str, value: &str) -> Vec<Range<usize>> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
     if is_number(value) && refers(&header::lowercase(name)) {
-        return vec![0..value.len()];
+        return std::iter::once(0..value.len()).collect();
     }
     let mut words: Vec<_> = words(value).collect();
     let ends = words.iter().map(|word| word.start).chain([value.len()]);
