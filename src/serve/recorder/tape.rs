@@ -337,10 +337,10 @@ impl Tape {
         let names = new.ids.clone().unwrap_or_default();
         let afresh = new.larges.is_empty().then(|| Arc::new(new.clone()));
         let Renewed { cassette, kept, gone } = renew_by(&self.told, old, new);
-        let is_whole = cassette == *old;
+        let is_whole = cassette.interactions == old.interactions;
         recording.kept = Some(Kept { interactions: kept, gone, is_whole });
         recording.afresh = afresh.filter(|it| it.interactions != cassette.interactions);
-        if is_whole {
+        if cassette == *old {
             // It stays to the byte: an older release may have laid it out in another way.
             return Ok(store::path_of(&self.folder, &self.name));
         }
