@@ -122,7 +122,9 @@ impl Settle<'_> {
     /// The times, each with the old one, if only they and names differ, and may.
     fn alike<'t>(&self, old: Said<'t>, new: Said<'t>) -> Option<Vec<(&'t str, &'t str)>> {
         if old.text == new.text {
-            let same = self.renaming.times(new.text).into_iter();
+            let digits = new.text.bytes().filter(u8::is_ascii_digit).take(FEWEST).count();
+            let text = if digits < FEWEST { "" } else { new.text };
+            let same = self.renaming.times(text).into_iter();
             return Some(same.map(|at| (&new.text[at.clone()], &old.text[at])).collect());
         }
         // A number and a string of its digits are not the same to a client.
@@ -174,6 +176,9 @@ impl Settle<'_> {
 fn is_quoted(text: &str) -> bool {
     text.starts_with('"')
 }
+
+/// No time has fewer digits: `20261121`.
+const FEWEST: usize = 8;
 
 /// Whether two whole values are times that are written in the same way.
 fn is_time(one: &str, other: &str) -> bool {
