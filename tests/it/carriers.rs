@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use retape::config::Rules;
-use retape::{Error, Mode, Session};
+use retape::{Error, Mode, Session, Summary};
 
 use crate::stage::Stage;
 use crate::support::client::{Reply, ask, post};
@@ -36,12 +36,16 @@ fn writes(url: &str, lease: &str, tenant: &str) -> Reply {
 
 async fn recorded(rules: Rules) -> Stage {
     let stage = Stage::new();
+    record(&stage, rules).await;
+    stage
+}
+
+async fn record(stage: &Stage, rules: Rules) -> Summary {
     let upstream = leasing();
     let settings = stage.session(Mode::Record).rules(rules).upstream(upstream.url());
     let session = settings.start().await.unwrap();
     assert_eq!(writes(&session.url(), LEASES[0], "north").status, 200);
-    session.finish().await.unwrap();
-    stage
+    session.finish().await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -105,6 +109,15 @@ async fn a_field_that_a_person_leaves_out_does_not_count() {
     let stage = recorded(rules).await;
 
     assert!(stage.cassette().rules.headers().is_empty());
+
+    // That it counts when it is recorded again is no change of what was said.
+    let before = stage.cassette().interactions;
+    let again = record(&stage, Rules::default()).await;
+    let recording = &again.recordings[0];
+    assert_eq!(recording.carriers, ["x-lease"]);
+    assert!(recording.kept.unwrap().is_whole);
+    assert_eq!(stage.cassette().rules.headers(), ["x-lease"]);
+    assert_eq!(stage.cassette().interactions, before);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
