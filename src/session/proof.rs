@@ -1,10 +1,10 @@
 //! Proves that a recording replays.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use super::{Miss, Session, SessionBuilder, Summary};
-use crate::cassette::{Cassette, Evidence, Id, Name};
+use crate::cassette::{Cassette, Evidence, Id, Name, Place};
 use crate::compare::matching::{Learned, Proof};
 use crate::config::Timing;
 use crate::error::{Error, Kind, Result};
@@ -49,26 +49,13 @@ impl SessionBuilder {
     /// it is not run any more: what the runs before have shown counts.
     ///
     /// What is told in the words of an older recording may be told wrongly: that shows where it does not replay, and
-    /// does so in the words of the server. Then these are kept. Before that, header fields do not count any more that
-    /// do so only since the recording: requests at once may carry them in turns.
+    /// does so in the words of the server. Then these are kept.
     pub(crate) async fn prove(
         self,
         recordings: &[Recording],
         mut run: impl AsyncFnMut(&Session, bool) -> Option<bool>,
     ) -> Result<Proven> {
-        let mut proven = self.clone().prove_as_written(recordings, &mut run).await?;
-        let carrying = || recordings.iter().filter(|it| is_whole(it) && !it.carriers.is_empty());
-        if !proven.replays && proven.runs > 0 && carrying().next().is_some() {
-            for it in carrying() {
-                rewrite(&it.folder, &it.name, |cassette| {
-                    cassette.rules =
-                        std::mem::take(&mut cassette.rules).without_headers(&it.carriers);
-                })?;
-                let names = it.carriers.iter().map(|header| (it.name.clone(), header.clone()));
-                proven.uncounted.extend(names);
-            }
-            proven = proven.and(self.clone().prove_as_written(recordings, &mut run).await?);
-        }
+        let proven = self.clone().prove_as_written(recordings, &mut run).await?;
         let renewed = recordings.iter().filter(|it| is_whole(it));
         let renewed = renewed.filter_map(|it| Some((it, it.afresh.as_deref()?)));
         let renewed: Vec<(&Recording, &Cassette)> = renewed.collect();
@@ -139,6 +126,9 @@ impl SessionBuilder {
             is_failed_elsewhere |= is_failed && is_elsewhere;
             proven.paced = is_late || proven.paced && !is_failed;
             is_elsewhere = is_late;
+            for recording in recordings.iter().filter(|it| is_whole(it)) {
+                proven.uncount(recording, &misses)?;
+            }
             proven.misses = misses;
             for (name, proof) in &proofs {
                 let denied = proof.denied().map(|place| (name.clone(), place.to_owned()));
@@ -177,6 +167,30 @@ impl Proven {
             |miss| miss.explanation.clone(),
         );
         Err(Error::new(Kind::Unproven { runs: self.runs }).with_hint(why))
+    }
+
+    /// Lets header fields not count that do so only since the recording, where nothing but them was another one in a
+    /// run: requests at once may carry them in turns.
+    fn uncount(&mut self, recording: &Recording, misses: &[Miss]) -> Result<()> {
+        let Recording { folder, name, carriers, .. } = recording;
+        let field = |at: &Place| match at {
+            Place::Header(field) => carriers.iter().find(|it| it.eq_ignore_ascii_case(field)),
+            _ => None,
+        };
+        let here = misses.iter().filter(|miss| miss.cassette == name.as_str());
+        let differing = here.filter_map(|miss| {
+            miss.differences.iter().map(|it| field(&it.at)).collect::<Option<Vec<_>>>()
+        });
+        let fields: BTreeSet<String> = differing.flatten().cloned().collect();
+        if fields.is_empty() {
+            return Ok(());
+        }
+        let fields: Vec<String> = fields.into_iter().collect();
+        rewrite(folder, name, |cassette| {
+            cassette.rules = std::mem::take(&mut cassette.rules).without_headers(&fields);
+        })?;
+        self.uncounted.extend(fields.into_iter().map(|field| (name.clone(), field)));
+        Ok(())
     }
 
     /// It, and what became of the proof when it was tried once more.
