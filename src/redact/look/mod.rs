@@ -236,7 +236,7 @@ impl Look {
             Kind::Named => self.window(rest) == rest.len() && rest.len() < self.reach(),
             _ if matches!(
                 self.id,
-                "cli-password" | "cli-user" | "netrc-password" | "authorization"
+                "cli-password" | "cli-user" | "netrc-password" | "sql-password" | "authorization"
             ) =>
             {
                 self.window(rest) == rest.len() && rest.len() < REACH

@@ -235,6 +235,8 @@ fn places(chance: &mut Chance) -> Vec<Planted> {
         ("option", "tool --password ", " --verbose"),
         ("option is", "tool --api-key=", " run"),
         ("netrc", "machine h.example login me password ", "\n"),
+        ("sql role", "CREATE ROLE app WITH LOGIN PASSWORD '", "' VALID UNTIL 'infinity'"),
+        ("sql user", "alter user me identified by '", "';"),
         ("go", "	apiToken := \"", "\"\n"),
         ("python", "os.environ[\"OPENAI_API_KEY\"] = '", "'\n"),
         ("odbc", "Server=db;Uid=sa;Password=", ";Encrypt=yes"),
