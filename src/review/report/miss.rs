@@ -198,14 +198,23 @@ fn hints(nearest: &Nearest) -> Vec<String> {
         lines.push("  [match]".to_owned());
         lines.push("  compare = \"path\"".to_owned());
     }
-    let value = |comes_back| Why::Value { comes_back };
+    let rule = |it: &Differing| match it.why {
+        Why::Value { comes_back: false } => Some("ignore"),
+        Why::Value { comes_back: true } => Some("ids"),
+        Why::Order => Some("unordered"),
+        // That a header field counts, recording has found out by itself.
+        Why::Issued { .. } | Why::Given { .. } if matches!(it.difference.at, Place::Header(_)) => {
+            Some("ignore")
+        }
+        _ => None,
+    };
     let rules = [
-        (value(false), "if it does not count, say so", "ignore"),
-        (value(true), "if the client makes it up, say so", "ids"),
-        (Why::Order, "if its order means nothing, let it not count", "unordered"),
+        ("ignore", "if it does not count, say so"),
+        ("ids", "if the client makes it up, say so"),
+        ("unordered", "if its order means nothing, let it not count"),
     ];
-    for (why, when, key) in rules {
-        let places = nearest.differences.iter().filter(|it| it.why == why);
+    for (key, when) in rules {
+        let places = nearest.differences.iter().filter(|it| rule(it) == Some(key));
         let mut places: Vec<String> = places.filter_map(|it| it.difference.at.rule()).collect();
         places.sort_unstable();
         places.dedup();
