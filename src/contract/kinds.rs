@@ -42,6 +42,15 @@ impl Kinds {
         is_any.then_some(Self::Each(each))
     }
 
+    /// Those that are kinds by themselves.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (&str, &Schema)> {
+        let each = match self {
+            Self::One(_) => None,
+            Self::Each(kinds) => Some(kinds),
+        };
+        each.into_iter().flatten().map(|(kind, schema)| (&**kind, schema))
+    }
+
     /// Without the kinds that others do not have.
     pub(crate) fn shared(&self, others: &Self) -> Self {
         match self {

@@ -63,10 +63,22 @@ fn decide_each<I: Interactions>(
     // What a cassette without a table is read by knows nothing of when a part of an answer came.
     let parts = Parts::of((looks == Looks::Together).then_some(interactions), sockets);
     let given = Given::of(interactions, &candidates, parts);
+    let issued = match looks {
+        Looks::Together => issued(&candidates, &given),
+        Looks::Alone => HashMap::new(),
+    };
+    let is_of_issued = |it: &Candidate| {
+        let issued = issued.get(&(it.interaction, &*it.at)).into_iter().flatten();
+        issued.into_iter().any(|whole| whole.len() > it.value.len() && whole.contains(&it.value))
+    };
+    let parts: Vec<bool> = candidates.iter().map(is_of_issued).collect();
     let mut ids = Ids::default();
     let mut known = HashSet::new();
     let mut own = HashSet::new();
-    for candidate in candidates {
+    for (candidate, is_part) in candidates.into_iter().zip(parts) {
+        if is_part {
+            continue;
+        }
         // What the client said before is only given back.
         let first = given.first(&candidate).filter(|_| !own.contains(&candidate.value));
         if first.is_none() && candidate.is_telling() {
@@ -93,6 +105,20 @@ fn decide_each<I: Interactions>(
         }
     }
     ids
+}
+
+/// What the server issued, by the places in which requests say it: a part of that, such as what stands behind its
+/// prefix, is the server's as well.
+fn issued<'c, I: Interactions>(
+    candidates: &'c [Candidate],
+    given: &Given<'_, I>,
+) -> HashMap<(usize, &'c str), Vec<&'c str>> {
+    let mut found: HashMap<_, Vec<&str>> = HashMap::new();
+    let is_open = |it: &Candidate| matches!(it.sort, Sort::Said | Sort::Carried | Sort::Time);
+    for it in candidates.iter().filter(|it| !is_open(it) && given.first(it).is_some()) {
+        found.entry((it.interaction, &*it.at)).or_default().push(&it.value);
+    }
+    found
 }
 
 /// The table of names of a recording that goes on behind another, whose table stays.

@@ -89,11 +89,26 @@ impl Messages {
     pub fn of(response: &Response, protocols: &Protocols) -> Self {
         let Some(said) = response.lines() else {
             let framing = Framing::of(response.headers.get("content-type"));
-            return Self::cut(&response.decoded(), framing, response.ms, protocols);
+            let body = response.decoded();
+            let cut = Self::cut(&body, framing, response.ms, protocols);
+            let lines = cut.is_unread().then(|| Self::lines(&body, response.ms, protocols));
+            return lines.flatten().unwrap_or(cut);
         };
         let mut messages = Self::cut(&said, Framing::Lines, response.ms, protocols);
         messages.list.extend(close(response, &said));
         messages
+    }
+
+    /// Whether it should be one JSON value, and is none.
+    fn is_unread(&self) -> bool {
+        self.framing == Framing::Json && self.list.is_empty() && self.rest.is_some()
+    }
+
+    /// The messages of a body that is called one JSON value and is one on each line, as those are with which servers
+    /// tell what happens: Kubernetes, Docker, CouchDB.
+    fn lines(body: &Body, ms: u64, protocols: &Protocols) -> Option<Self> {
+        let lines = Self::cut(body, Framing::Lines, ms, protocols);
+        (lines.list.len() > 1 && lines.list.iter().all(|it| it.is_json)).then_some(lines)
     }
 
     /// Cuts a body. The time is that of a body which came in one piece.

@@ -118,6 +118,9 @@ impl Notes<'_> {
 
     /// Whether a string below a name such as `env` is a secret.
     pub(super) fn holds(&self, holder: &str, name: &str, value: &str) -> bool {
+        // Each in a list says its name itself: `MODE=fast`.
+        let entry = value.split_once('=').filter(|_| name == holder);
+        let (name, value) = entry.unwrap_or((name, value));
         let is_plain = || name::is_plain_entry(name) || value::is_plain_setting(value);
         !self.applies(Rule::Harmless)
             || self.field(holder) != Tells::Holder

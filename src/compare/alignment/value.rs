@@ -84,8 +84,8 @@ pub(super) fn leaf(text: &str, range: Range<usize>, field: Field, nodes: &mut Ve
 impl Node {
     /// Takes a value for one that a client says: it is how long something took only where a replay takes it so.
     pub(super) fn ask(&mut self) {
-        let Field { is_timing, is_measured, .. } = &mut self.field;
-        (*is_timing, *is_measured) = (false, false);
+        let Field { is_timing, is_measured, is_clocked, .. } = &mut self.field;
+        (*is_timing, *is_measured, *is_clocked) = (false, false, false);
     }
 }
 
@@ -212,12 +212,27 @@ pub(crate) struct Field {
     is_timing: bool,
     /// The same where the number is none that a clock shows: `completion_time` may be either.
     is_measured: bool,
+    /// The same where the number is a fraction: `time` may be how many seconds or minutes somebody wants.
+    is_clocked: bool,
     pub(crate) is_id: bool,
     /// Random letters that hide how long the others are.
     pub(crate) is_padding: bool,
     /// The number of a process, which the system gives out.
     pub(crate) is_process: bool,
 }
+
+/// What comes last in the names of how long something took, if a server says so.
+const TIMINGS: [&str; 9] = [
+    "_ns",
+    "ttft_ms",
+    "ttft_us",
+    "_duration",
+    "time_to_first_token",
+    "rocessingTimeMs",
+    "processing_time_ms",
+    "search_time_ms",
+    "QTime",
+];
 
 /// What comes last in the names of what a server has measured. Others (`start_time`) say where in a recording of
 /// speech a word stands, or what was agreed.
@@ -237,6 +252,7 @@ impl Field {
         is_span: false,
         is_timing: false,
         is_measured: false,
+        is_clocked: false,
         is_id: false,
         is_padding: false,
         is_process: false,
@@ -252,8 +268,9 @@ impl Field {
         Self {
             is_time: meaning == Meaning::Moment,
             is_span: meaning == Meaning::Span,
-            is_timing: ends(&["_ns", "ttft_ms", "ttft_us", "_duration", "time_to_first_token"]),
+            is_timing: ends(&TIMINGS),
             is_measured: ends(&MEASURED),
+            is_clocked: name == "time",
             is_id: matches!(meaning, Meaning::Mark | Meaning::Identity)
                 || refers(name)
                 // What made the answer, or shows who did: `system_fingerprint`, `thoughtSignature`.
@@ -297,6 +314,10 @@ impl<'v> Said<'v> {
         self.field.is_padding
             || ((self.field.is_span || self.field.is_timing) && is_number())
             || (self.field.is_measured && is_number() && !is_epoch(self.text))
+            || (self.field.is_clocked
+                && is_number()
+                && self.text.contains('.')
+                && !is_epoch(self.text))
             || (self.field.is_process && is_process())
     }
 }

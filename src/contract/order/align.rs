@@ -171,8 +171,10 @@ impl Level<'_, '_> {
                 let event = &self.aligner.trace[token.events[0]];
                 let cost = match (pattern.matches(event), pattern.has_tag_of(event)) {
                     (true, _) => Cost::default(),
-                    (false, true) => self.aligner.cost(REFUSED, token.events[0]),
-                    (false, false) => self.aligner.cost(WRONG, token.events[0]),
+                    (false, true) if !self.knows(event) => {
+                        self.aligner.cost(REFUSED, token.events[0])
+                    }
+                    (false, _) => self.aligner.cost(WRONG, token.events[0]),
                 };
                 Some(Some(Aligned { cost, steps: Vec::new() }))
             }
@@ -181,6 +183,13 @@ impl Level<'_, '_> {
             }
             _ => Some(None),
         }
+    }
+
+    /// Whether an event is one that the order knows in some place: it is another one then, and not one that says
+    /// something wrong.
+    fn knows(&self, event: &Event<'_>) -> bool {
+        let mut atoms = self.automaton.atoms.iter();
+        atoms.any(|atom| matches!(atom, Atom::Event(pattern) if pattern.matches(event)))
     }
 
     fn slice(

@@ -8,6 +8,7 @@ use super::choice::Code;
 use super::edges::Witness;
 use super::expression::{Comparison, Expression, Guard, Literal, MISSING, Pattern};
 use super::word::{PART, Token, Word};
+use crate::message::telling;
 
 /// Which types of events are told apart further by what a field says:
 /// `stop_reason[stop_reason="error"]` from `stop_reason[stop_reason="end_turn"]`.
@@ -39,8 +40,9 @@ struct Group {
     pattern: Pattern,
 }
 
-/// A field with more values tells no types.
+/// A field with more values tells no types; one by which programs decide may have more.
 const MOST_VALUES: usize = 6;
+const MOST_OUTCOMES: usize = 16;
 
 /// Bits for naming a field.
 const PRICE: f64 = 8.0;
@@ -149,7 +151,8 @@ fn candidates(
     for token in words.iter().flat_map(|word| &word.tokens) {
         *events.entry(&token.tag).or_default() += 1;
         for (path, json) in &token.fields {
-            seen.entry((&token.tag, path)).or_default().see(json, |json| may_tell(path, json));
+            let values = seen.entry((&token.tag, path)).or_insert_with(|| Values::of(path));
+            values.see(json, |json| may_tell(path, json));
         }
         for part in &token.parts {
             *parts.entry((&token.tag, part)).or_default() += 1;
@@ -169,19 +172,26 @@ fn candidates(
 }
 
 /// What a field says.
-#[derive(Default)]
 struct Values<'w> {
     times: usize,
+    /// How many there may be.
+    most: usize,
     known: BTreeSet<&'w str>,
     /// Whether there are too many, or something that is no part of a type.
     is_free: bool,
 }
 
 impl<'w> Values<'w> {
+    fn of(path: &str) -> Self {
+        let name = path.rsplit('.').next().unwrap_or(path);
+        let most = if telling::is_outcome(name) { MOST_OUTCOMES } else { MOST_VALUES };
+        Self { times: 0, most, known: BTreeSet::new(), is_free: false }
+    }
+
     fn see(&mut self, json: &'w str, may_tell: impl Fn(&str) -> bool) {
         self.times += 1;
         if !self.is_free && !self.known.contains(json) {
-            self.is_free = self.known.len() == MOST_VALUES || !may_tell(json);
+            self.is_free = self.known.len() == self.most || !may_tell(json);
             self.known.insert(json);
         }
     }

@@ -45,6 +45,9 @@ pub enum Fault {
     Missing,
     /// A field is not known.
     Unknown,
+    /// A field is not known, and there is no other, of several that all might be missing: what is in one field or in
+    /// another is of another kind.
+    Other,
     /// A member has a name that none has, where names are data.
     Name,
     /// What tells objects apart says something that is not known.
@@ -215,16 +218,27 @@ impl Check {
                     self.within(name, "{}", |check| check.value(&rest.schema, &member.value));
                 }
                 (None, _) if fields.open => {}
-                (None, rest) => self.unknown(fields, rest.as_ref(), member),
+                (None, rest) => self.unknown(fields, rest.as_ref(), member, members.len() == 1),
             }
         }
     }
 
-    fn unknown(&mut self, fields: &Fields, rest: Option<&Rest>, member: &Member<'_>) {
+    fn unknown(
+        &mut self,
+        fields: &Fields,
+        rest: Option<&Rest>,
+        member: &Member<'_>,
+        is_only: bool,
+    ) {
+        let mut all = fields.fields.values();
+        let is_other = is_only
+            && fields.fields.len() > 1
+            && all.all(|field| field.presence == Presence::Optional);
         let names: Vec<&str> = fields.fields.keys().map(String::as_str).collect();
         let near = similar::get_close_matches(&*member.name, &names, 1, 0.6);
         let hint = near.first().map(|name| format!("did you mean `{name}`?"));
         let (fault, expected) = match rest {
+            None if is_other => (Fault::Other, "one of the fields that are known".to_owned()),
             None => (Fault::Unknown, "no field of this name".to_owned()),
             Some(rest) => {
                 let names = alternatives(&rest.name).join(" | ");

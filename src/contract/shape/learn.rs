@@ -28,6 +28,11 @@ const EACH: usize = 10;
 /// So many recordings show the words of a field that is named like a type.
 const TELLING: usize = 2;
 
+/// Of more words than that, one in so many recordings may say one that no other says: else there are more to come
+/// (after Good, Biometrika 1953: so likely is it that the next recording says a new one).
+const FEW_VALUES: usize = 3;
+const BRINGS_NEW: usize = 4;
+
 /// Fewer different strings that are integers may be so by chance.
 const INTEGERS: usize = 20;
 
@@ -370,10 +375,12 @@ impl<'l> Learner<'l> {
             return None;
         }
         let recordings = self.recordings(strings.iter().map(|(_, witness)| *witness));
-        if name.is_some_and(|name| telling::is_kind(name) || telling::is_outcome(name)) {
-            return (recordings >= TELLING).then_some(values);
-        }
         let several = |of: &Vec<Witness>| self.recordings(of.iter().copied()) > 1;
+        if name.is_some_and(|name| telling::is_kind(name) || telling::is_outcome(name)) {
+            let new = values.values().filter(|of| !several(of)).count();
+            let goes_on = values.len() > FEW_VALUES && new * BRINGS_NEW > recordings;
+            return (recordings >= TELLING && !goes_on).then_some(values);
+        }
         let is_echo = || {
             let mut all = strings.iter();
             all.all(|(said, witness)| self.around.was_asked(*witness, &said.text))

@@ -282,6 +282,29 @@ impl Schema {
         (field.presence == Presence::Required).then_some(&field.schema)
     }
 
+    /// The words by which the field `name` tells the objects in a list apart. The list stands in fields, one below the
+    /// other.
+    pub(crate) fn listed(&self, path: &[&str]) -> BTreeSet<&str> {
+        if let Some((field, rest)) = path.split_first() {
+            return self.required(field).map(|it| it.listed(rest)).unwrap_or_default();
+        }
+        let object = self.array.as_ref().and_then(|each| each.object.as_deref());
+        match object {
+            Some(Object::Union(union)) if union.tag == "name" => {
+                union.branches.keys().map(String::as_str).collect()
+            }
+            Some(Object::Plain(fields)) => {
+                match fields.fields.get("name").map(|it| &it.schema.string) {
+                    Some(Some(Text::Of(formats, words))) if formats.is_empty() => {
+                        words.iter().map(String::as_str).collect()
+                    }
+                    _ => BTreeSet::new(),
+                }
+            }
+            _ => BTreeSet::new(),
+        }
+    }
+
     /// Whether it is of objects only, which one field tells apart by these words.
     pub(crate) fn is_union_of<'w>(&self, words: impl Iterator<Item = &'w str>) -> bool {
         let alone = Self { object: self.object.clone(), ..Self::default() };

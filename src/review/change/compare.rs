@@ -176,10 +176,10 @@ pub(super) struct Promise {
 }
 
 impl Promises {
-    /// `told` are contracts of before, which say what tells the types of messages where none is accepted.
+    /// `told` are contracts of before, which say what tells the types of messages, whatever was accepted since.
     fn of(protocols: &Protocols, known: Known<'_>, told: &[Contract]) -> Self {
         let cassettes = known.cassettes.iter().map(|(name, cassette)| (name, cassette));
-        let all = [known.accepted, told].concat();
+        let all = [told, known.accepted].concat();
         let traffic = Traffic::of(protocols, &all, cassettes);
         let accepted = known.accepted.iter().map(|contract| {
             let promise = Promise { contract: contract.clone(), accepted: Some(contract.clone()) };
@@ -206,12 +206,10 @@ impl Promises {
         }
     }
 
-    /// The contracts by which messages of another side are of other types, if none was accepted there.
+    /// The contracts by which messages of another side are of other types.
     fn told(&self, other: &Self) -> Vec<Contract> {
         let is_told = |(endpoint, promise): &(&Endpoint, &Promise)| {
-            other.all.get(endpoint).is_some_and(|other| {
-                other.accepted.is_none() && other.contract.tag != promise.contract.tag
-            })
+            other.all.get(endpoint).is_some_and(|it| it.contract.tag != promise.contract.tag)
         };
         let told = self.all.iter().filter(is_told);
         told.map(|(_, promise)| promise.contract.clone()).collect()
@@ -292,10 +290,15 @@ impl Promises {
 }
 
 impl Promise {
-    /// Whether a part of the contract is as it was accepted.
-    fn basis<T: PartialEq>(&self, part: impl Fn(&Contract) -> &T) -> Basis {
+    /// Whether a part of the contract is as it was accepted, and says more than the recordings of it. What was learned
+    /// from no others than these is no promise beyond them.
+    fn basis<T: PartialEq>(&self, answers: &[Answer], part: impl Fn(&Contract) -> &T) -> Basis {
+        let is_learned = |accepted: &Contract| {
+            let recordings: BTreeSet<_> = answers.iter().map(|answer| answer.witness).collect();
+            accepted.is_as_learned() && accepted.origin.recordings <= recordings.len()
+        };
         match &self.accepted {
-            Some(accepted) if part(accepted) == part(&self.contract) => Basis::Accepted,
+            Some(it) if part(it) == part(&self.contract) && !is_learned(it) => Basis::Accepted,
             _ => Basis::Learned,
         }
     }
@@ -309,7 +312,7 @@ fn at_endpoint(
 ) -> Vec<Draft> {
     let (was, is) = (&old.contract, &new.contract);
     let of_recordings =
-        [requests::changes(before, answers), listed::changes(before, answers)].concat();
+        [requests::changes(before, answers), listed::changes(was, before, answers)].concat();
     let (orders, origin) = (was.order.as_ref(), &was.origin);
     let sides = Sides { old: before, new: answers, same, orders, origin };
     if was == is && new.accepted.as_ref() == Some(is) {
@@ -322,21 +325,21 @@ fn at_endpoint(
         return drafts;
     }
     let mut drafts = Vec::new();
-    let basis = new.basis(|contract| &contract.order);
+    let basis = new.basis(answers, |contract| &contract.order);
     let orders = [&was.order, &is.order].map(Option::as_ref);
     drafts.extend(promised_orders::changes(orders, basis, [before, answers]));
-    let basis = new.basis(|contract| &contract.invariants);
+    let basis = new.basis(answers, |contract| &contract.invariants);
     drafts.extend(ties::changes(&was.invariants, &is.invariants, basis, answers));
     // Where none were promised before, none are looked at.
     if was.headers.is_some() {
         let said: Vec<Value<'_>> = answers.iter().map(headers).collect();
-        let basis = new.basis(|contract| &contract.headers);
+        let basis = new.basis(answers, |contract| &contract.headers);
         let of = |contract: &'_ Contract| contract.headers.clone();
         let is = of(is).or_else(|| Some(Kinds::One(Schema::no_fields())));
         drafts.extend(shapes::of_kinds(Part::Headers, of(was), is, basis, &said));
     }
     let events: Vec<Value<'_>> = answers.iter().flat_map(events).collect();
-    let basis = new.basis(|contract| &contract.events);
+    let basis = new.basis(answers, |contract| &contract.events);
     let of = |contract: &'_ Contract| contract.events.clone();
     drafts.extend(shapes::of_kinds(Part::Events, of(was), of(is), basis, &events));
     drafts.extend(keep_alives(old, new, answers));
@@ -344,7 +347,7 @@ fn at_endpoint(
         was.body.is_some() || answer.body.as_ref().is_some_and(|body| !body.is_nothing())
     });
     let bodies: Vec<Value<'_>> = said.filter_map(body).collect();
-    let basis = new.basis(|contract| &contract.body);
+    let basis = new.basis(answers, |contract| &contract.body);
     let of = |contract: &'_ Contract| contract.body.clone();
     drafts.extend(shapes::of_kinds(Part::Body, of(was), of(is), basis, &bodies));
     drafts.extend(of_recordings);
@@ -379,7 +382,7 @@ fn keep_alives(old: &Promise, new: &Promise, answers: &[Answer]) -> Vec<Draft> {
             json: &said.json,
         })
     });
-    let basis = new.basis(|contract| &contract.keep_alives);
+    let basis = new.basis(answers, |contract| &contract.keep_alives);
     let (was, is) = (was.shared(is), is.shared(was));
     shapes::of_kinds(Part::Events, Some(was), Some(is), basis, &said.collect::<Vec<_>>())
 }

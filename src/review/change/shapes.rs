@@ -174,6 +174,9 @@ fn changes(
             let row = || row().map(|row| row.as_str().to_owned());
             match gains.iter().position(is_shown) {
                 Some(number) => {
+                    if violation.fault == Fault::Other {
+                        drafts[number] = other_kind(&drafts[number], part);
+                    }
                     drafts[number].seen(value.place, value.at);
                     drafts[number].rows.extend(row());
                     said[number].extend(found(value.json, &violation.pointer));
@@ -333,7 +336,7 @@ fn of_violation(part: Part, violation: &Violation) -> Draft {
     let (rule, what) = match violation.fault {
         Fault::Word => (Rule::ValueNew, format!("{name} can be `{found}`")),
         Fault::Missing => (Rule::FieldMissing, format!("{name} is missing")),
-        Fault::Unknown => (Rule::FieldNew, format!("{name} is new")),
+        Fault::Unknown | Fault::Other => (Rule::FieldNew, format!("{name} is new")),
         Fault::Name => (Rule::ShapeWider, format!("{name} is a member of a name that none had")),
         Fault::Branch => {
             let tag = violation.pointer.rsplit('/').next().unwrap_or_default();
@@ -348,12 +351,26 @@ fn of_violation(part: Part, violation: &Violation) -> Draft {
         }
     };
     let inside = match violation.fault {
-        Fault::Missing | Fault::Unknown | Fault::Name => Inside::Around,
+        Fault::Missing | Fault::Unknown | Fault::Other | Fault::Name => Inside::Around,
         _ => Inside::There,
     };
     // As a word that is told by what both sides promise.
     let key = if violation.fault == Fault::Word { found } else { expected };
-    judged(rule, part, what).at(path).keyed(key).about(about(&violation.place, inside))
+    let draft = judged(rule, part, what).at(path).keyed(key);
+    let draft = draft.about(about(&violation.place, inside));
+    if violation.fault == Fault::Other { other_kind(&draft, part) } else { draft }
+}
+
+/// A new field beside which none of those is that were known: what says by a field what it is has come to say
+/// something else.
+fn other_kind(draft: &Draft, part: Part) -> Draft {
+    let what = format!(
+        "{} is new, and none of the fields that were known is beside it",
+        at(part, &draft.path)
+    );
+    let rule = Rule::KindNew;
+    Draft { rule, verdict: Verdict::Unproven, what, ..draft.clone() }
+        .because("clients find nothing that they know where it stands")
 }
 
 /// Clients read the fields that they know, unless [`Report::new_fields`](super::Report::new_fields) says
@@ -372,7 +389,7 @@ pub(super) fn shows(gain: &Gain, violation: &Violation, json: &str) -> bool {
     }
     match (&gain.what, violation.fault) {
         (Gained::Missing, Fault::Missing)
-        | (Gained::Field, Fault::Unknown)
+        | (Gained::Field, Fault::Unknown | Fault::Other)
         | (Gained::Member, Fault::Name) => true,
         (Gained::Wider, _) => true,
         (Gained::Kind(_, value), Fault::Branch) => {
