@@ -571,3 +571,42 @@ fn is_amount(text: &str, range: &Range<usize>) -> bool {
             || before.ends_with('.')
             || (behind.starts_with('.') && is_digit(behind.as_bytes().get(1))))
 }
+
+#[cfg(all(test, feature = "record"))]
+mod tests {
+    use super::*;
+    use crate::cassette::{Body, Outcome, Response};
+
+    fn exchange(asked: String, told: &str) -> Interaction {
+        let headers = [("content-type", "application/json")];
+        let response = Response {
+            headers: Headers::from_iter(headers),
+            body: Body::Whole(told.to_owned().into()),
+            ..Response::of(200)
+        };
+        let request = Request {
+            method: "POST".to_owned(),
+            path: "/chat".to_owned(),
+            headers: Headers::from_iter(headers),
+            body: asked.into(),
+        };
+        Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) }
+    }
+
+    #[test]
+    fn a_part_of_what_the_server_issued_is_not_made_up() {
+        let own = ["7afb53dc5c6f46d7", "cfb8af105a6a4a7e"];
+        let issued = "msg-zz9QmexOf0aD";
+        let first = format!(r#"[{{"id":"{}"}}]"#, own[0]);
+        let second =
+            format!(r#"[{{"id":"{}"}},{{"id":"{issued}"}},{{"id":"{}"}}]"#, own[0], own[1]);
+        let told = format!(r#"{{"messageId":"{issued}"}}"#);
+        let interactions = vec![exchange(first, &told), exchange(second, r#"{"ok":true}"#)];
+
+        let ids = decide_long(&interactions, &Rules::default());
+
+        let values = |ids: &[Id]| ids.iter().map(|id| id.value.clone()).collect::<Vec<_>>();
+        assert_eq!(values(&ids.client), own);
+        assert_eq!(values(&ids.server), [issued]);
+    }
+}

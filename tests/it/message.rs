@@ -1,6 +1,6 @@
 //! Bodies cut into typed messages.
 
-use retape::cassette::{Body, Chunk};
+use retape::cassette::{Body, Chunk, Headers, Response};
 use retape::config::Config;
 use retape::message::sse::{Content, Decoder, Item};
 use retape::message::{self, Framing, Messages, Protocols, Trace, json, ndjson};
@@ -528,6 +528,24 @@ mod trace {
 
         assert!(messages.list.is_empty());
         assert_eq!(messages.rest, Some(0..5));
+    }
+
+    #[test]
+    fn what_is_called_json_and_is_a_value_on_each_line_is_lines() {
+        let framing = |body: &str| {
+            let response = Response {
+                headers: Headers::from_iter([("content-type", "application/json")]),
+                body: Body::Whole(body.to_owned().into()),
+                ..Response::of(200)
+            };
+            let Messages { framing, list, .. } = Messages::of(&response, &Protocols::default());
+            (framing, list.len())
+        };
+
+        assert_eq!(framing("{\"type\":\"ADDED\"}\n{\"type\":\"DELETED\"}\n"), (Framing::Lines, 2));
+        assert_eq!(framing("{\"type\":\n\"ADDED\"}\n").0, Framing::Json);
+        assert_eq!(framing("{\"type\":\"ADDED\"}\nBad Gateway\n"), (Framing::Json, 0));
+        assert_eq!(framing("Bad Gateway\n"), (Framing::Json, 0));
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod recordings;
 mod rows;
 mod server_changes;
 mod shapes;
+mod shown;
 mod sockets;
 mod state;
 

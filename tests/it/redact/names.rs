@@ -50,6 +50,11 @@ fn strings_below_telling_names_are_replaced() {
         r#"{"custom_headers":{"X-Key":"$"},"args":["a"],"env":{"A":"b"}}"#,
         r#"{"custom_headers":{"X-Key":"[redacted:X-Key]"},"args":["a"],"env":{"A":"[redacted:A]"}}"#,
     );
+    // Docker's way to say the same.
+    check_json(
+        r#"{"Env":["MODE=fast","REPLICAS=3","LOG_LEVEL=info","THING=$"]}"#,
+        r#"{"Env":["MODE=fast","REPLICAS=3","LOG_LEVEL=info","[redacted:Env]"]}"#,
+    );
 }
 
 #[test]

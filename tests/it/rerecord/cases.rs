@@ -654,6 +654,21 @@ fn how_long_something_took_is_kept_in_a_request_and_how_long_it_may_take_is_not(
     }
     let answered = |ns: u32| talk(&[("GET /v1/runs", &format!(r#"{{"total_duration":{ns}}}"#))]);
     check(&answered(30), answered(60), &answered(30));
+
+    let found = |name: &str, took: &str| {
+        talk(&[("GET /search", &format!(r#"{{"hits":[],"{name}":{took}}}"#))])
+    };
+    for (name, one, other) in [
+        ("time", "0.0004", "0.0135"),
+        ("processingTimeMs", "2", "31"),
+        ("search_time_ms", "2", "31"),
+        ("QTime", "0", "12"),
+        ("tookMs", "3", "5"),
+    ] {
+        check(&found(name, one), found(name, other), &found(name, one));
+    }
+    // So many minutes are no measure.
+    check(&found("time", "30"), found("time", "45"), &found("time", "45"));
 }
 
 /// Such names have no kin: who counts may be one further the next time.
