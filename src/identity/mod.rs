@@ -28,6 +28,7 @@ mod nested;
 mod origin;
 mod parts;
 mod plain;
+mod servers;
 mod texts;
 
 pub use bindings::Bindings;
@@ -36,7 +37,7 @@ pub use carriers::carriers;
 pub use certain::{is_certain, is_mixed, is_sealed};
 #[cfg(feature = "record")]
 pub use decide::decide_long;
-pub use decide::{decide, decide_again, decide_behind, decide_servers, is_server, server};
+pub use decide::{decide, decide_again, decide_behind};
 pub(crate) use documents::{each_document, pieced_together};
 pub use echoes::{Echo, Renamed};
 pub use encoded::says_something;
@@ -52,4 +53,5 @@ pub use moment::{dates, is_epoch, is_moment, moments};
 pub use name::{Meaning, refers};
 pub use origin::{Issuer, Origin};
 pub(crate) use plain::plain;
+pub use servers::{decide_servers, is_server, server};
 pub(crate) use texts::each_text;

@@ -287,7 +287,8 @@ impl Known {
         let same = self.new.values.intersection(&self.old.values).map(String::as_str);
         let kin = Kin::of(same, counts.iter().map(|(pair, count)| (*pair, count.weight)));
         for ((new, old), _) in counts {
-            if !news.contains_key(new) && !olds.contains_key(old) && kin.may_be_called(new, old) {
+            let is_free = !news.contains_key(new) && !olds.contains_key(old);
+            if is_free && kin.may_be_called(new, old) && self.is_within(&news, new, old) {
                 news.insert(new.to_owned(), old.to_owned());
                 olds.insert(old.to_owned(), old.to_owned());
             }
@@ -311,6 +312,13 @@ impl Known {
         let old = Names::of(olds, &self.old, before);
         let new = Names::of(news, &self.new, now);
         Renaming { old, new, returned, made }
+    }
+
+    /// Whether an old name holds what the names within the new one are called already: `2-…` is not what `1-…` is, if
+    /// that was another one there.
+    fn is_within(&self, news: &HashMap<String, String>, new: &str, old: &str) -> bool {
+        let inner = self.new.finder.find(new).filter(|range| range.len() < new.len());
+        inner.filter_map(|range| news.get(&new[range])).all(|called| old.contains(called))
     }
 }
 

@@ -376,7 +376,8 @@ impl<'l> Learner<'l> {
         }
         let recordings = self.recordings(strings.iter().map(|(_, witness)| *witness));
         let several = |of: &Vec<Witness>| self.recordings(of.iter().copied()) > 1;
-        if name.is_some_and(|name| telling::is_kind(name) || telling::is_outcome(name)) {
+        let is_telling = name.is_some_and(|it| telling::is_kind(it) || telling::is_outcome(it));
+        if is_telling || telling::is_error_code(self.place.iter().map(String::as_str)) {
             let new = values.values().filter(|of| !several(of)).count();
             let goes_on = values.len() > FEW_VALUES && new * BRINGS_NEW > recordings;
             return (recordings >= TELLING && !goes_on).then_some(values);

@@ -10,6 +10,7 @@ use crate::compare::{self, Difference as Differing, Differences, Value};
 use crate::identity::{Meaning, SHORTEST, identifiers, moments};
 use crate::message::{Framing, Message, Messages, Protocols, Trace};
 use crate::text::json::{Text, pointer};
+use crate::text::rpc::Envelope;
 
 /// So much of a value is kept.
 const LONGEST: usize = 2_000;
@@ -52,7 +53,19 @@ impl<'a> Turn<'a> {
             end: self.interaction.end().as_str(),
             ms: answer.map_or(0, |answer| last_ms(answer.response)),
             trace: answer.map(Answer::marks).unwrap_or_default(),
+            has_result: self.has_result(),
         }
+    }
+
+    /// What came of the call that it is.
+    fn has_result(&self) -> Option<bool> {
+        let asked = self.interaction.request.readable();
+        let call = Envelope::of(Text::parse_container(&asked)?)?;
+        call.asked()?;
+        self.answer.as_ref()?.messages().iter().filter_map(Message::json).find_map(|said| {
+            Envelope::of(said).filter(|answer| answer.answers(&call))?;
+            Some(said.get("error").is_none())
+        })
     }
 
     fn status(&self) -> String {

@@ -337,6 +337,9 @@ pub struct Exchange {
     pub ms: u64,
     /// Its messages, deltas together; none if it is no list of messages.
     pub trace: Vec<Mark>,
+    /// Whether it is a call by JSON-RPC that came to a result, or to an error.
+    #[serde(skip)]
+    pub(super) has_result: Option<bool>,
 }
 
 /// A message of an answer, or the deltas of one.

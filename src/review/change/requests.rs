@@ -151,7 +151,11 @@ fn unanswered_in(name: &str, pair: &InteractionPair) -> Option<Unanswered> {
     let statuses = old.status.zip(new.status).filter(|(was, is)| *was < 400 && *is >= 400);
     let is_refused = || statuses.map(|(was, is)| (Some(is), refused(was, is)));
     let cut = cut_short(old, new).map(|draft| (None, draft));
-    let (refused, mut draft) = cut.or_else(is_refused)?;
+    let is_failed = || {
+        let outcomes = (old.has_result, new.has_result);
+        (outcomes == (Some(true), Some(false))).then(|| (None, failed()))
+    };
+    let (refused, mut draft) = cut.or_else(is_refused).or_else(is_failed)?;
     draft.seen(&format!("{name} #{}", new.number), Position::Whole);
     Some(Unanswered { place: format!("{name} #{}", old.number), refused, draft })
 }
@@ -161,6 +165,12 @@ pub(super) fn refused(was: u16, is: u16) -> Draft {
     let what = format!("a request that was answered with {was} is refused with {is}");
     let draft = Draft::new(Rule::RequestRefused, Verdict::Breaking, Part::Request, what);
     draft.keyed(format!("{was} {is}"))
+}
+
+/// A call by JSON-RPC that does not come to a result any more.
+fn failed() -> Draft {
+    let what = "a call that was answered with a result is answered with an error".to_owned();
+    Draft::new(Rule::RequestRefused, Verdict::Breaking, Part::Request, what).keyed("result error")
 }
 
 /// An answer that the client or the recorder has left says nothing about the server.

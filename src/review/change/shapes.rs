@@ -166,6 +166,7 @@ fn changes(
     let mut drafts: Vec<Draft> = gains.iter().map(told).collect();
     let mut others: Vec<Draft> = Vec::new();
     let mut said = vec![Examples::default(); gains.len()];
+    let mut kinds = BTreeSet::new();
     for value in values {
         // All of them were read before.
         for violation in old.accepts_text(Text::known(value.json)) {
@@ -175,7 +176,7 @@ fn changes(
             match gains.iter().position(is_shown) {
                 Some(number) => {
                     if violation.fault == Fault::Other {
-                        drafts[number] = other_kind(&drafts[number], part);
+                        kinds.insert(drafts[number].path.clone());
                     }
                     drafts[number].seen(value.place, value.at);
                     drafts[number].rows.extend(row());
@@ -202,6 +203,8 @@ fn changes(
     wrap(&mut drafts, &wraps, part);
     rename(&mut drafts, part);
     let renamed = rename_optional(&mut drafts, part, &differences);
+    let is_kind = |it: &&mut Draft| it.rule == Rule::FieldNew && kinds.contains(&it.path);
+    drafts.iter_mut().filter(is_kind).for_each(|draft| *draft = other_kind(draft, part));
     drafts.extend(others);
     let differences = differences.into_iter().filter(|it| !renamed.contains(&it.place));
     drafts.extend(gone(part, differences, basis));

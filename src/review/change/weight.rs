@@ -292,7 +292,7 @@ fn replaced(drafts: &[Draft]) -> BTreeMap<(Part, String), Draft> {
 /// Whether clients decide by what stands there.
 fn is_outcome(path: &str) -> bool {
     let name = path.rsplit('.').next().unwrap_or_default();
-    telling::is_kind(name) || telling::is_outcome(name)
+    telling::is_kind(name) || telling::is_outcome(name) || telling::is_error_code(path.split('.'))
 }
 
 /// A word that is not said any more, by the field that said it.

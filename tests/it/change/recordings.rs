@@ -449,6 +449,24 @@ fn a_request_that_is_refused_now_breaks() {
 }
 
 #[test]
+fn a_call_that_comes_to_an_error_now_breaks() {
+    let call = |number: u32, said: &str| {
+        let id = format!(r#""jsonrpc":"2.0","id":{number}"#);
+        let asked = format!(r#"{{{id},"method":"tools/call","params":{{"n":{number}}}}}"#);
+        exchange("/mcp", &asked, 200, &[&format!("{{{id},{said}}}")])
+    };
+    let [result, error] = [r#""result":{"ok":true}"#, r#""error":{"code":-32602,"message":"no"}"#];
+    let before = || vec![call(1, result), call(2, error)];
+    let what = "a call that was answered with a result is answered with an error";
+
+    let told = told(&compared(&side(before()), &side(vec![call(1, error), call(2, error)])));
+
+    assert!(told.contains(&format!("breaking request-refused: {what}")), "{told:?}");
+    check(before(), before(), &[]);
+    check(before(), vec![call(1, result), call(2, result)], &[]);
+}
+
+#[test]
 fn a_tool_that_an_mcp_server_lists_no_more_is_named() {
     let lists = |names: &[&str]| {
         let tools: Vec<String> = names.iter().map(|it| format!(r#"{{"name":"{it}"}}"#)).collect();

@@ -102,6 +102,28 @@ fn a_list_of_words_to_which_recordings_still_add_is_not_closed() {
 }
 
 #[test]
+fn another_code_of_the_same_error_breaks_from_the_second_recording_on() {
+    let side = |prefix: &str, place: &str, code: &str| {
+        let body = place.replace('$', code);
+        bodies(prefix, &vec![body; 4])
+    };
+    for place in [
+        r#"{"errors":[{"message":"no","extensions":{"code":"$"}}],"data":null}"#,
+        r#"{"error":{"code":"$","message":"no"}}"#,
+    ] {
+        let old = side("old", place, "NOT_FOUND");
+        for told in both(&old, &side("new", place, "RESOURCE_NOT_FOUND")) {
+            let is_breaking = |it: &String| it.starts_with("breaking value-new");
+            assert!(told.iter().any(is_breaking), "{told:?}");
+        }
+    }
+    // Of anything else a code is data.
+    let country = r#"{"country":{"code":"$"}}"#;
+    let told = both(&side("old", country, "DE"), &side("new", country, "FR"));
+    assert_eq!(told, [vec![""; 0], vec![""; 0]]);
+}
+
+#[test]
 fn fewer_recordings_that_show_nothing_else_break_nothing() {
     let prices = vec![r#"{"currency":"EUR"}"#.to_owned(); 14];
     let (all, few) = (bodies("shop", &prices), bodies("shop", &prices[..5]));

@@ -162,6 +162,28 @@ fn a_path_is_no_name_as_a_whole() {
 }
 
 #[test]
+fn a_list_in_another_order_does_not_exchange_revisions() {
+    let of = |revisions: [String; 2], first: usize| {
+        let [one, two] = &revisions;
+        let listed = format!(r#"{{"docs":[{{"name":"{first}","rev":"{}"}}]}}"#, revisions[first]);
+        talk(&[
+            ("PUT /a {}", &format!(r#"{{"ok":true,"rev":"{one}"}}"#)),
+            ("PUT /b {}", &format!(r#"{{"ok":true,"rev":"{two}"}}"#)),
+            ("GET /list", &listed),
+            (&format!("DELETE /a?rev={one}"), "{}"),
+            (&format!("DELETE /b?rev={two}"), "{}"),
+        ])
+    };
+    let revisions = |digits: [&str; 2]| {
+        let [one, two] = digits.map(|it| it.repeat(8));
+        [format!("2-{one}"), format!("1-{two}")]
+    };
+    let [old, new] = [["3f9a", "c41e"], ["87d2", "0b6e"]].map(revisions);
+
+    check(&of(old.clone(), 0), of(new, 1), &of(old, 1));
+}
+
+#[test]
 fn a_duration_in_json_in_a_field_and_a_seal_by_its_name_are_no_change() {
     let of = |took: u32, retries: u32, seal: &str| {
         let told = format!(r#"{{"text":"Hi","signature":"{seal}","image":"x"}}"#);

@@ -1,0 +1,54 @@
+//! Servers that a client starts itself, at another port in each run: there the address is a name.
+
+use crate::cassette::{Cassette, Evidence, Id, Ids, Reach, target};
+
+/// Where the address of a server is a name.
+const ORIGIN: &str = "origin";
+
+/// The name of a server in the table: its host and port, where the first request to it says so.
+pub fn server(cassette: &Cassette, origin: &str, evidence: Evidence) -> Option<Id> {
+    let (_, host) = origin.split_once("://")?;
+    let first = target::split(&cassette.recorded.upstream).0;
+    let interaction = cassette.interactions.iter().position(|it| {
+        let named = target::split(&it.request.path).0;
+        if named.is_empty() { first == origin } else { named == origin }
+    })?;
+    let (value, at) = (host.to_owned(), ORIGIN.to_owned());
+    Some(Id { value, interaction, at, reach: Reach::Here, evidence })
+}
+
+/// Whether it is the name of a server.
+pub fn is_server(id: &Id, origin: &str) -> bool {
+    id.at == ORIGIN && origin.split_once("://").is_some_and(|(_, host)| host == id.value)
+}
+
+/// Adds the servers that look as if the client had started them: at ports of this machine that are given out to
+/// whoever asks for a free one.
+///
+/// `names` is the table of the recording as it was made, and `old` the cassette whose words it has now.
+pub fn decide_servers(old: Option<(&Cassette, &Ids)>, cassette: &Cassette, mut ids: Ids) -> Ids {
+    for origin in cassette.origins() {
+        let known = |ids: &Ids| ids.client.iter().find(|id| is_server(id, origin)).cloned();
+        let before = old.and_then(|(old, _)| known(old.ids.as_ref()?));
+        let is_same = || old.is_some_and(|(_, names)| known(names).is_some());
+        let found = match before {
+            Some(before) if before.evidence != Evidence::Look => Some(before.evidence),
+            _ if !is_at_free_port(origin) || is_same() => None,
+            _ => Some(Evidence::Look),
+        };
+        ids.client.retain(|id| !is_server(id, origin));
+        ids.client.extend(found.and_then(|evidence| server(cassette, origin, evidence)));
+    }
+    ids.client.sort_by_key(|id| id.interaction);
+    ids
+}
+
+/// Systems give out ports from here on.
+const FREE: u16 = 32768;
+
+fn is_at_free_port(origin: &str) -> bool {
+    let authority = origin.split_once("://").and_then(|(_, it)| it.rsplit_once(':'));
+    let Some((host, port)) = authority else { return false };
+    let is_local = matches!(host, "localhost" | "[::1]") || host.starts_with("127.");
+    is_local && port.parse::<u16>().is_ok_and(|port| port >= FREE)
+}
