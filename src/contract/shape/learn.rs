@@ -377,9 +377,14 @@ impl<'l> Learner<'l> {
         let recordings = self.recordings(strings.iter().map(|(_, witness)| *witness));
         let several = |of: &Vec<Witness>| self.recordings(of.iter().copied()) > 1;
         let is_telling = name.is_some_and(|it| telling::is_kind(it) || telling::is_outcome(it));
-        if is_telling || telling::is_error_code(self.place.iter().map(String::as_str)) {
+        let is_code = || telling::is_error_code(self.place.iter().map(String::as_str));
+        if is_telling || is_code() {
             let new = values.values().filter(|of| !several(of)).count();
-            let goes_on = values.len() > FEW_VALUES && new * BRINGS_NEW > recordings;
+            // Each code of an error has to be seen twice: how many there are, no test shows.
+            let goes_on = match is_telling {
+                true => values.len() > FEW_VALUES && new * BRINGS_NEW > recordings,
+                false => new > 0,
+            };
             return (recordings >= TELLING && !goes_on).then_some(values);
         }
         let is_echo = || {
