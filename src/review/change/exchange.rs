@@ -64,7 +64,8 @@ impl<'a> Turn<'a> {
         call.asked()?;
         self.answer.as_ref()?.messages().iter().filter_map(Message::json).find_map(|said| {
             Envelope::of(said).filter(|answer| answer.answers(&call))?;
-            Some(said.get("error").is_none())
+            // JSON-RPC 1.0 says both.
+            Some(said.get("error").is_none_or(|error| error.as_str() == "null"))
         })
     }
 

@@ -464,6 +464,9 @@ fn a_call_that_comes_to_an_error_now_breaks() {
     assert!(told.contains(&format!("breaking request-refused: {what}")), "{told:?}");
     check(before(), before(), &[]);
     check(before(), vec![call(1, result), call(2, result)], &[]);
+    // Version 1.0 has both members in each answer.
+    let old = |said: &str| vec![call(1, &format!(r#"{said},"error":null"#))];
+    check(old(r#""result":{"n":1}"#), old(r#""result":{"n":2}"#), &[]);
 }
 
 #[test]
