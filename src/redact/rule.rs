@@ -118,8 +118,8 @@ impl Notes<'_> {
 
     /// Whether a string below a name such as `env` is a secret.
     pub(super) fn holds(&self, holder: &str, name: &str, value: &str) -> bool {
-        // Each in a list says its name itself: `MODE=fast`.
-        let entry = value.split_once('=').filter(|_| name == holder);
+        // Each in a list says its name itself: `MODE=fast`. What ends in `=` may be base64.
+        let entry = value.split_once('=').filter(|(_, it)| name == holder && !it.is_empty());
         let (name, value) = entry.unwrap_or((name, value));
         let is_plain = || name::is_plain_entry(name) || value::is_plain_setting(value);
         !self.applies(Rule::Harmless)

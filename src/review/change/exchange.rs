@@ -8,7 +8,7 @@ use crate::cassette::{Body, Cassette, Interaction, Place, Request, Response};
 use crate::compare::alignment::Renaming;
 use crate::compare::{self, Difference as Differing, Differences, Value};
 use crate::identity::{Meaning, SHORTEST, identifiers, moments};
-use crate::message::{Framing, Message, Messages, Protocols, Trace};
+use crate::message::{Message, Messages, Protocols, Trace};
 use crate::text::json::{Text, pointer};
 use crate::text::rpc::Envelope;
 
@@ -103,8 +103,7 @@ impl Answer<'_> {
     }
 
     fn is_stream(&self) -> bool {
-        self.response.status == 101
-            || Framing::of(self.response.headers.get("content-type")).is_stream()
+        self.response.status == 101 || self.cut().0.framing.is_stream()
     }
 }
 

@@ -169,6 +169,11 @@ fn a_tool_that_a_contract_knows_and_no_recording_lists_is_told() {
     let told = |new: &Side| both(&all, new)[1].clone();
 
     assert!(told(&side(12, &["read"])).contains(&format!("breaking {what}")));
+    // Tools of one shape are told apart by the words that they are called, where many recordings show these.
+    let alike = |names: &[&str]| side(24, names);
+    let [_, gone] = both(&alike(&["read", "write"]), &alike(&["read"]));
+    let what_else = what.replace("search", "write");
+    assert!(gone.contains(&format!("breaking {what_else}")), "{gone:?}");
     // What is not recorded again may be of another server.
     assert!(told(&side(4, &["read"])).contains(&format!("unproven {what}")));
     assert_eq!(told(&side(12, &["read", "search"])), [""; 0]);
@@ -191,5 +196,12 @@ fn an_element_of_a_kind_that_was_not_known_is_not_called_compatible() {
     let beside = r#"{"Circle":{"radius":1},"colour":"red"},{"Line":{"length":2}}"#;
     for told in both(&old, &side("new", beside)) {
         assert!(told.iter().all(|it| it.starts_with("compatible")), "{told:?}");
+    }
+    // Where one has to be there, that it is missing is what is told.
+    let circle = r#"{"radius":1,"colour":"red"}"#;
+    let old = side("old", &format!(r#"{circle},{{"radius":2}}"#));
+    for told in both(&old, &side("new", &format!(r#"{circle},{{"sweep":2}}"#))) {
+        assert!(told[0].contains("field-missing"), "{told:?}");
+        assert!(!told.iter().any(|it| it.contains("kind-new")), "{told:?}");
     }
 }

@@ -55,6 +55,8 @@ fn strings_below_telling_names_are_replaced() {
         r#"{"Env":["MODE=fast","REPLICAS=3","LOG_LEVEL=info","THING=$"]}"#,
         r#"{"Env":["MODE=fast","REPLICAS=3","LOG_LEVEL=info","[redacted:Env]"]}"#,
     );
+    // Base64 has no name.
+    check_json(r#"{"Env":["b3Blbi1zZXNhbWU="]}"#, r#"{"Env":["[redacted:Env]"]}"#);
 }
 
 #[test]
