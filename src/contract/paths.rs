@@ -197,11 +197,11 @@ pub(super) fn is_code(segment: &str) -> bool {
 
 /// Whether it may be one, as far as it alone shows.
 fn may_be_code(segment: &str) -> bool {
-    let (first, rest) = segment.split_at(segment.len().min(1));
-    let is_version = first == "v" && rest.starts_with(|c: char| c.is_ascii_digit());
+    let is_version =
+        segment.strip_prefix('v').is_some_and(|it| it.starts_with(|c: char| c.is_ascii_digit()));
+    let rest = segment.as_bytes().get(1..).unwrap_or_default();
     let is_mixed = segment.bytes().any(|byte| byte.is_ascii_digit())
-        || (rest.bytes().any(|byte| byte.is_ascii_uppercase())
-            && rest.bytes().any(|byte| byte.is_ascii_lowercase()));
+        || (rest.iter().any(u8::is_ascii_uppercase) && rest.iter().any(u8::is_ascii_lowercase));
     segment.len() >= SHORTEST
         && segment.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
         && is_mixed
@@ -239,6 +239,11 @@ mod tests {
         let called: BTreeSet<String> =
             all.iter().map(|it| settled.get(it).unwrap_or(it).to_string()).collect();
         assert_eq!(called.iter().map(String::as_str).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_segment_may_begin_with_any_letter() {
+        check(&["GET /users/émile -> 200"], &[], &["GET /users/émile -> 200"]);
     }
 
     #[test]
