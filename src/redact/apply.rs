@@ -67,6 +67,7 @@ pub(super) fn looks_in_headers(headers: &mut Headers, notes: &mut Notes<'_>) {
 
 /// Applies the rules to a request and gives what they found; `own` counts what was found before.
 pub(super) fn rules(redactor: &Redactor, request: &mut Request, own: Secrets) -> Secrets {
+    let redactor = &*redactor.of_path(request);
     let mut own = rules_of_head(redactor, request, own);
     let mut notes = Notes { redactor, side: Side::Request, secrets: &mut own };
     let content_type = content_type(&request.headers);

@@ -45,6 +45,7 @@ mod url;
 mod value;
 mod veiled;
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Deref;
 use std::sync::Arc;
@@ -88,9 +89,17 @@ pub struct Redactor {
 #[derive(Debug, Clone)]
 enum Told {
     /// Of these names any value is one, and of the others none.
-    Names(Arc<HashSet<String>>),
+    Names(TellingNames),
     /// Of these names also a value is one that is as long as another that looks like one.
     Lengths(Arc<HashMap<String, HashSet<usize>>>),
+}
+
+/// Names that say little, of which a recording shows that they tell.
+#[derive(Debug, Clone)]
+struct TellingNames {
+    here: Arc<HashSet<String>>,
+    /// Those that tell in requests of a path, without its query; nothing is known of other paths.
+    by_path: Arc<HashMap<String, Arc<HashSet<String>>>>,
 }
 
 impl<T> Redacted<T> {
@@ -212,23 +221,42 @@ impl Redactor {
 
     /// The same rules for those who ask a recording: it says which of the names that say little (`key`,
     /// `token`) tell. Where it has a placeholder for one value of a name, all values of it in its own
-    /// requests get one.
+    /// requests of the same path get one.
     ///
     /// # Rationale
     ///
     /// What a client makes up anew may look like a credential in one run and not in the next.
     pub(crate) fn told_by(self, cassette: &mut Cassette) -> Self {
         let requests = cassette.interactions.iter().map(|interaction| &interaction.request);
-        let shown: Vec<(String, usize)> = requests.flat_map(of_request).collect();
-        let names = shown.iter().map(|(name, _)| name);
-        let told: HashSet<String> = names.filter(|name| name::is_weak(name)).cloned().collect();
-        let has_any = !told.is_empty();
-        let told = Self { told: Some(Told::Names(Arc::new(told))), ..self };
+        let (mut shown, mut by_path) = (Vec::new(), HashMap::<_, HashSet<String>>::new());
+        for request in requests {
+            let found = of_request(request);
+            let weak = found.iter().map(|(name, _)| name).filter(|name| name::is_weak(name));
+            by_path.entry(request.path_only().to_owned()).or_default().extend(weak.cloned());
+            shown.extend(found);
+        }
+        let here: HashSet<String> = by_path.values().flatten().cloned().collect();
+        let has_any = !here.is_empty();
+        let by_path = by_path.into_iter().map(|(path, names)| (path, Arc::new(names))).collect();
+        let names = TellingNames { here: Arc::new(here), by_path: Arc::new(by_path) };
+        let told = Self { told: Some(Told::Names(names)), ..self };
         if has_any {
             let again = Self { is_again: true, ..told.clone() };
             apply::requests(&again, cassette, &shown);
         }
         told
+    }
+
+    /// The same rules for a request: which names tell in those of its path, where the recording knows any.
+    fn of_path(&self, request: &Request) -> Cow<'_, Self> {
+        let Some(Told::Names(names)) = &self.told else { return Cow::Borrowed(self) };
+        match names.by_path.get(request.path_only()).filter(|_| !names.here.is_empty()) {
+            Some(here) => {
+                let names = TellingNames { here: here.clone(), by_path: names.by_path.clone() };
+                Cow::Owned(Self { told: Some(Told::Names(names)), ..self.clone() })
+            }
+            None => Cow::Borrowed(self),
+        }
     }
 
     /// The same rules for a second look at a recording in which these were found, if that may find more: of

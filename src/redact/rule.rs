@@ -104,6 +104,7 @@ impl Notes<'_> {
             _ if self.redactor.own.is_no_secret(name) => looks(),
             None => looks(),
             Some(Told::Names(names)) => {
+                let names = &names.here;
                 let is_word = !value.is_empty() && !value.contains(char::is_whitespace);
                 value::is_placeholder(value)
                     || (is_word && names.contains(&value::shown_name(name)))
@@ -158,6 +159,7 @@ impl Notes<'_> {
     /// Notes a secret that stands within another.
     pub(super) fn note(&mut self, name: &str, secret: &str) {
         if self.redactor.is_searched_for(secret) {
+            self.secrets.number_within(&value::shown_name(name), secret);
             let own = self.own(name, secret);
             self.secrets.note(secret, own);
         }

@@ -21,13 +21,18 @@ pub struct Secrets {
     named: HashMap<String, Named, RandomState>,
     /// What stands where a person says that no secret is.
     spared: HashSet<String, RandomState>,
+    /// So many stand within others, as a password in `Basic …` does.
+    within: usize,
 }
 
 /// The secrets of one request: the values of each name, in the order in which they stand there.
 ///
 /// Shows their number and nothing of them.
 #[derive(Clone, Default)]
-pub struct Found(HashMap<String, Vec<String>, RandomState>);
+pub struct Found {
+    named: HashMap<String, Vec<String>, RandomState>,
+    within: usize,
+}
 
 /// The values that one name had.
 #[derive(Clone, Default)]
@@ -64,7 +69,7 @@ impl Secrets {
 
     /// Adds the secrets of `other`; what stood for a value before stays.
     pub fn extend(&mut self, other: Self) {
-        let Self { mut known, found, named, spared } = other;
+        let Self { mut known, found, named, spared, .. } = other;
         self.spared.extend(spared);
         for value in found.into_iter().filter(|value| !value::is_placeholder(value)) {
             if let Some(placeholder) = known.remove(&value) {
@@ -128,6 +133,14 @@ impl Secrets {
         number
     }
 
+    /// The same of one that stands within another value.
+    pub(super) fn number_within(&mut self, name: &str, value: &str) {
+        let count = |it: &Self| it.named.get(name).map_or(0, |named| named.values.len());
+        let before = count(self);
+        self.number(name, value);
+        self.within += count(self) - before;
+    }
+
     /// Counts on from the values of a name that a recording has placeholders for.
     pub(super) fn count_from(&mut self, name: &str, last: usize) {
         let named = self.named.entry(name.to_owned()).or_default();
@@ -155,7 +168,8 @@ impl Secrets {
 
     /// The values of each name, in the order in which they were found.
     pub(super) fn into_found(self) -> Found {
-        Found(self.named.into_iter().map(|(name, named)| (name, named.values)).collect())
+        let named = self.named.into_iter().map(|(name, named)| (name, named.values)).collect();
+        Found { named, within: self.within }
     }
 
     pub(super) fn searcher(&self) -> Searcher {
@@ -184,27 +198,27 @@ impl Secrets {
 impl Found {
     /// The values of a name.
     pub(crate) fn values(&self, name: &str) -> &[String] {
-        self.0.get(name).map_or(&[], Vec::as_slice)
+        self.named.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// Adds placeholders, each by its name and number, as secrets, if they are none of these.
     pub(crate) fn add(&mut self, placeholders: impl Iterator<Item = (String, usize)>) {
         for (name, number) in placeholders {
             let text = value::numbered(&name, number);
-            if self.0.values().flatten().all(|known| *known != text) {
-                self.0.entry(name).or_default().push(text);
+            if self.named.values().flatten().all(|known| *known != text) {
+                self.named.entry(name).or_default().push(text);
             }
         }
     }
 
     /// Whether a client says what it was given in the place of a secret.
     pub(crate) fn has_placeholders(&self) -> bool {
-        self.0.values().flatten().any(|value| value.contains(OPENING))
+        self.named.values().flatten().any(|value| value.contains(OPENING))
     }
 
-    /// How many there are.
+    /// How many there are, without those that stand within others.
     pub(crate) fn len(&self) -> usize {
-        self.0.values().map(Vec::len).sum()
+        self.named.values().map(Vec::len).sum::<usize>().saturating_sub(self.within)
     }
 }
 

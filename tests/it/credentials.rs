@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use retape::Mode;
 
 use crate::stage::Stage;
@@ -259,6 +259,52 @@ async fn the_recording_says_whether_a_name_tells() {
             session.finish().await.unwrap();
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_name_that_tells_in_requests_of_one_path_tells_nothing_in_those_of_another() {
+    let upstream = Upstream::json(Asked::text);
+    let remove = |url: &str, key: &str| {
+        ask("POST", &format!("{url}/remove"), FIELDS, &format!(r#"{{"key":"{key}"}}"#)).status
+    };
+    let stage = Stage::new();
+    let session = stage.record(&upstream).await;
+    put(&session.url(), &"a1".repeat(8), 0);
+    remove(&session.url(), "cab/1");
+    session.finish().await.unwrap();
+
+    for (key, expected) in [("cab/1", 200), ("dab/2", 470)] {
+        let session = stage.replay().await;
+        assert_eq!(put(&session.url(), &"b2".repeat(8), 0).0, 200);
+        assert_eq!(remove(&session.url(), key), expected);
+        assert_eq!(session.finish().await.is_ok(), expected == 200);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_password_of_basic_authentication_tells_who_asks() {
+    let basic = |password: &str| {
+        let encoded = STANDARD.encode(format!("ann:{password}"));
+        format!("Authorization: Basic {encoded}\r\n")
+    };
+    let [right, wrong] = ["a1", "b2"].map(|seed| basic(&seed.repeat(8)));
+    let known = right.trim_end().to_owned();
+    let upstream = Upstream::start(move |asked, wire| {
+        let is_right = asked.head.field("authorization").is_some_and(|it| known.ends_with(it));
+        wire.send(json(if is_right { 200 } else { 401 }, "{}"));
+        Then::KeepAlive
+    });
+    let me = |url: &str, field: &str| ask("GET", &format!("{url}/me"), field, "").status;
+    let stage = Stage::new();
+    let session = stage.record(&upstream).await;
+    [&right, &wrong].map(|field| me(&session.url(), field));
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    let told = [&right, &right, &wrong, &right].map(|field| me(&session.url(), field));
+
+    assert_eq!(told, [200, 200, 401, 200]);
+    session.finish().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
