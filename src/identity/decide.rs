@@ -317,7 +317,10 @@ fn look(text: &str, kind: Kind, (name, step): (&str, &Step<'_>), mut put: impl F
     }
     let refers = found.is_empty() && (refers(name) || matches!(step, Step::Segment(_)));
     for range in found {
-        put(&text[range], Sort::Word);
+        // A time is one however few marks it has: `20261127T012427Z`.
+        if !is_moment(&text[range.clone()]) {
+            put(&text[range], Sort::Word);
+        }
     }
     if kind == Kind::Text {
         moments(text).for_each(|range| put(&text[range], Sort::Time));

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use super::moment::MONTHS;
-use super::{Form, Hole, Meaning, Scope, Words, is_epoch, is_moment, moments, scope_of};
+use super::{EPOCH, Form, Hole, Meaning, Scope, Words, is_epoch, is_moment, moments, scope_of};
 use crate::cassette::exchanges::MESSAGE;
 use crate::cassette::reading::{Kind, Node, Reading, Step};
 use crate::cassette::{Cassette, Evidence, Id, Ids, Reach};
@@ -173,7 +173,7 @@ impl Names {
         let is_time = match meaning {
             Meaning::Moment => is_epoch(text) || (is_text && is_moment(text)),
             Meaning::Span => node.kind == Kind::Number,
-            _ => is_text && is_moment(text),
+            _ => (is_text && is_moment(text)) || self.counts_till_now(text),
         } && self.is_near(text);
         if is_time && !text.is_empty() && !self.issued.contains_key(text) {
             return whole(Scope::Moment);
@@ -203,6 +203,18 @@ impl Names {
         self.days.is_empty() || day(text).is_none_or(is_near)
     }
 
+    /// Whether a number counts from 1970 to about when it was recorded, whatever its field is called: `start`, `from`.
+    /// Another number of so many digits hardly does.
+    fn counts_till_now(&self, text: &str) -> bool {
+        let digits = text.split('.').next().unwrap_or_default();
+        let seconds = || digits.get(..EPOCH)?.parse::<u64>().ok();
+        is_epoch(text)
+            && seconds().is_some_and(|seconds| {
+                let is_near = |day: &u64| day.abs_diff(seconds / SECONDS_OF_A_DAY) <= NEAR;
+                self.days.iter().any(is_near)
+            })
+    }
+
     /// The last day on which something was recorded, counted from 1970-01-01.
     pub(crate) fn last_day(&self) -> Option<u64> {
         self.days.last().copied()
@@ -223,6 +235,8 @@ fn is_proved_word(id: &Id) -> bool {
 
 /// The letters of a word that means something by itself.
 const SPOKEN: usize = 3;
+
+const SECONDS_OF_A_DAY: u64 = 86_400;
 
 /// A date that a client made from the present is hardly farther away, in days.
 const NEAR: u64 = 45;

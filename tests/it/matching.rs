@@ -170,6 +170,40 @@ fn a_date_far_from_the_recording_is_no_time() {
 }
 
 #[test]
+fn a_number_that_counts_till_the_recording_is_a_time_whatever_it_is_called() {
+    // It was recorded at 1795251600.
+    for (recorded, is_open) in [
+        ("1795251600", true),
+        ("1795165200123", true),
+        ("1732180000", false),
+        ("1895251600", false),
+        ("5", false),
+    ] {
+        let of = |start: &str| post(&format!(r#"{{"start": {start}, "step": 60}}"#));
+        let mut cassette =
+            Cassette { interactions: vec![turn(of(recorded), "{}")], ..Cassette::default() };
+        cassette.recorded.at = "2026-11-21T09:00:00Z".to_owned();
+        let index = Index::of(&cassette, Rules::default());
+        let asked = of("1798880000");
+        let found = Playlist::new(&index).take(&index, &index.read(&asked, &asked.body));
+        assert_eq!(found.is_some(), is_open, "{recorded}");
+    }
+}
+
+#[test]
+fn times_that_fell_into_one_second_may_be_a_few_apart_in_another_run() {
+    let todo = |done: &str, sent: &str| {
+        post(&format!(r#"{{"text": "COMPLETED:{done}\r\nDTSTAMP:{sent}\r\nUID:todo-1"}}"#))
+    };
+    let [one, next] = ["20261121T090026Z", "20261121T090027Z"];
+
+    for (recorded, asked) in [([one, one], [next, one]), ([one, next], [one, one])] {
+        let [recorded, asked] = [recorded, asked].map(|[done, sent]| todo(done, sent));
+        check(&recorded, &asked, true);
+    }
+}
+
+#[test]
 fn a_date_near_the_day_of_any_answer_is_a_time() {
     let first = |date: &str| post(&format!(r#"{{"from": "{date}"}}"#));
     let second = |date: &str| post(&format!(r#"{{"to": "{date}"}}"#));
