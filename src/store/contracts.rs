@@ -125,7 +125,11 @@ pub(super) fn read(file: &Path) -> Result<Contract> {
 }
 
 fn write(file: &Path, contract: &Contract) -> Result<()> {
-    make_folder(file.parent().unwrap_or(Path::new(".")))?;
+    let folder = file.parent().unwrap_or(Path::new("."));
+    regular::refuse_link(folder).map_err(|source| {
+        Error::io("write below folder", folder, source).with_hint("replace the link by a folder")
+    })?;
+    make_folder(folder)?;
     let endpoint = serde_json::Value::from(contract.endpoint.to_string());
     let said = contract.origin.head().into_iter();
     let info: String = said.map(|(name, says)| format!("\n  {name}: {says}")).collect();

@@ -559,3 +559,17 @@ fn one_cassette_alone_proves_nothing_against_a_contract_of_many() {
     assert!(!lost.is_empty(), "{found}");
     assert!(lost.iter().all(|line| line.contains("unproven")), "{found}");
 }
+
+#[cfg(unix)]
+#[test]
+fn no_contract_is_written_to_where_a_link_leads() {
+    let (stage, outside) = (stage(), tempfile::tempdir().unwrap());
+    let contracts = stage.folder().join("cassettes/contracts");
+    std::os::unix::fs::symlink(outside.path(), contracts).unwrap();
+
+    let (status, _, said) = run(&stage, &["accept"]);
+
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("it is a link") && said.contains("hint: "), "{said}");
+    assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
+}
