@@ -119,7 +119,12 @@ fn repeated<'m>(
         .zip(said)
         .flat_map(|(message, said)| said.iter().map(move |field| (field, &message.tag)));
     let by_others = fields.filter(|(field, tag)| *types.entry(field).or_insert(tag) != *tag);
-    by_others.map(|(field, _)| field).collect()
+    let mut by_others: HashSet<&Field<'_>> = by_others.map(|(field, _)| field).collect();
+    // A key is always one of several: of texts only some are the same by chance.
+    let alone = types.keys().filter(|field| !by_others.contains(*field));
+    let texts: HashSet<&str> = alone.map(|(path, _)| &**path).collect();
+    by_others.retain(|(path, _)| !texts.contains(&**path));
+    by_others
 }
 
 /// Whether two messages name different things, each of which another message names as well: they are no
@@ -156,6 +161,8 @@ pub(crate) struct JsonMessage {
     /// Its type; of the result of a call by JSON-RPC also what was called.
     pub(crate) kind: String,
     pub(crate) json: String,
+    /// Whether the SSE stream has given an `id` by then.
+    pub(crate) has_id: bool,
 }
 
 impl JsonMessage {
@@ -163,10 +170,10 @@ impl JsonMessage {
     pub(super) fn new(tag: Tag, json: String, asked: Option<Text<'_>>) -> Self {
         let called = || called(Text::known(&json), asked?);
         let kind = match (tag.as_str() == RESULT).then(called).flatten() {
-            Some(method) => format!("{RESULT} of {method}"),
+            Some(method) => format!("{RESULT_OF}{method}"),
             None => tag.as_str().to_owned(),
         };
-        Self { tag, kind, json }
+        Self { tag, kind, json, has_id: false }
     }
 
     /// What it says.
@@ -194,7 +201,10 @@ impl JsonMessage {
 const RESULT: &str = "result";
 
 /// The type of what brings no outcome of a call.
-const ERROR: &str = "error";
+pub(crate) const ERROR: &str = "error";
+
+/// What the kind of a result begins with, before what was called.
+pub(crate) const RESULT_OF: &str = "result of ";
 
 /// The method of the call that a message of JSON-RPC answers.
 fn called(json: Text<'_>, asked: Text<'_>) -> Option<String> {

@@ -38,8 +38,8 @@ const TELLING: [&str; 19] = [
 /// It says several things of which each may come in a field of its own.
 const SET_COOKIE: &str = "set-cookie";
 
-/// How names of fields begin that tell how much is left of what a client may use.
-const LIMITS: [&str; 2] = ["ratelimit", "x-ratelimit-"];
+/// What names of fields have in them that tell how much is left of what a client may use, whoever's they are.
+const LIMITS: [&str; 2] = ["ratelimit", "rate-limit"];
 
 /// Which header fields are part of what is promised.
 #[derive(Debug, Default)]
@@ -55,7 +55,7 @@ impl Promised {
     pub(super) fn see(&mut self, response: &Response, sent: &HashSet<&[u8]>) {
         for (name, value) in lower(&response.headers) {
             let is_telling = TELLING.contains(&&*name)
-                || LIMITS.iter().any(|limit| name.starts_with(limit))
+                || LIMITS.iter().any(|limit| name.contains(limit))
                 || sent.contains(&**value);
             if is_telling {
                 self.0.insert(name);

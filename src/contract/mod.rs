@@ -32,7 +32,7 @@ mod traffic;
 
 pub use check::{Breach, Finding, check};
 pub(crate) use check::{check_uncounted, count_seen};
-pub(crate) use cut::JsonMessage;
+pub(crate) use cut::{ERROR, JsonMessage, RESULT_OF};
 pub use endpoint::Endpoint;
 pub use evidence::{At, Claimed, Edge, Evidence, OrderEvidence, Place};
 pub use history::History;
@@ -41,7 +41,7 @@ pub use orders::{Case, Orders};
 pub(crate) use paths::{has_name_in, without_names};
 #[cfg(feature = "cli")]
 pub(crate) use places::UnknownPlace;
-pub(crate) use seen::Seen;
+pub(crate) use seen::{Seen, message};
 pub use situation::{Condition, Feature};
 use text::{CASSETTE, CUT, LEARNED, RECORDINGS, SEEN};
 pub use traffic::Traffic;

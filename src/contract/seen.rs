@@ -5,7 +5,7 @@
 //! A server that never sends an optional field any more keeps its contract. Only numbers tell that it was seen often,
 //! and that there were enough recordings since then which could have shown it. The head of a contract says how often.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::cut::JsonMessage;
 use super::order::FEWEST;
@@ -39,11 +39,45 @@ impl Contract {
         all.into_iter().flatten().collect()
     }
 
+    /// How many recordings show each type of message, where no field of a message tells it.
+    pub(crate) fn messages(&self, answers: &[Answer]) -> BTreeMap<String, Share> {
+        match self.events {
+            Some(Kinds::Each(_)) => messages(answers),
+            _ => BTreeMap::new(),
+        }
+    }
+
     /// What is said of it in the head: how often that was seen which recordings showed often.
     pub(super) fn seen_often(&self, answers: &[Answer]) -> BTreeMap<String, Share> {
-        let often = self.seen(answers).into_iter().filter(|it| it.share.is_often());
-        often.map(|seen| (seen.key(), seen.share)).collect()
+        let seen = self.seen(answers).into_iter().map(|seen| (seen.key(), seen.share));
+        // What always comes, the order says.
+        let messages = self.messages(answers).into_iter();
+        let messages = messages.filter(|(_, share)| share.seen < share.all);
+        seen.chain(messages).filter(|(_, share)| share.is_often()).collect()
     }
+}
+
+/// How the head of a contract calls a type of message.
+const MESSAGE: &str = "message ";
+
+/// The type of message that the head of a contract speaks of.
+pub(crate) fn message(key: &str) -> Option<&str> {
+    key.strip_prefix(MESSAGE)
+}
+
+/// How many recordings show each type of message, of those with messages.
+fn messages(answers: &[Answer]) -> BTreeMap<String, Share> {
+    let mut all = BTreeSet::new();
+    let mut each: BTreeMap<&str, BTreeSet<_>> = BTreeMap::new();
+    for answer in answers {
+        let Some(word) = answer.word.as_ref() else { continue };
+        all.insert(answer.witness);
+        for token in &word.tokens {
+            each.entry(&token.tag).or_default().insert(answer.witness);
+        }
+    }
+    let share = |seen: BTreeSet<_>| Share { seen: seen.len(), all: all.len() };
+    each.into_iter().map(|(tag, seen)| (format!("{MESSAGE}{tag}"), share(seen))).collect()
 }
 
 fn in_part(

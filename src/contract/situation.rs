@@ -25,9 +25,20 @@ pub enum Feature {
 }
 
 /// Names below which a client says what it likes, and of fields in which it chooses by name.
-const CHOSEN_BELOW: [&str; 8] =
-    ["arguments", "args", "input", "inputs", "parameters", "properties", "schema", "metadata"];
-const CHOSEN: [&str; 2] = ["model", "name"];
+const CHOSEN_BELOW: [&str; 11] = [
+    "arguments",
+    "args",
+    "input",
+    "inputs",
+    "parameters",
+    "properties",
+    "schema",
+    "input_schema",
+    "inputSchema",
+    "json_schema",
+    "metadata",
+];
+const CHOSEN: [&str; 4] = ["model", "name", "description", "title"];
 
 impl Feature {
     /// What the request says in the field of a JSON pointer.

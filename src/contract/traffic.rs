@@ -214,6 +214,11 @@ impl Traffic {
         self.answers.keys()
     }
 
+    /// Whether any request says a word.
+    pub(crate) fn is_asked(&self, word: &str) -> bool {
+        self.answers.values().flatten().any(|answer| answer.is_asked(word))
+    }
+
     pub(crate) fn answers(&self, endpoint: &Endpoint) -> &[Answer] {
         self.answers.get(endpoint).map_or(&[], Vec::as_slice)
     }
@@ -465,7 +470,10 @@ impl Answer {
         let has_body = !is_stream && is_read && interaction.request.method != "HEAD";
         let body = has_body.then(|| body(response, &cut, question)).flatten();
         let (mut events, mut keep_alives, mut parts) = (Vec::new(), Vec::new(), Vec::new());
-        let json = |message: Message| JsonMessage::new(message.tag, message.data, question);
+        let json = |message: Message| JsonMessage {
+            has_id: message.has_id,
+            ..JsonMessage::new(message.tag, message.data, question)
+        };
         if is_stream {
             let said = cut.into_json().filter(|message| message.tag != Tag::Comment).map(json);
             (keep_alives, events) = said.partition(|message| message.tag.is_keep_alive());
@@ -506,6 +514,12 @@ impl Answer {
     /// What the client says, as JSON: in the body, or else in the query.
     pub(crate) fn said_by_client(&self) -> Option<&str> {
         self.asked.as_deref().or(self.fields.as_deref())
+    }
+
+    /// Whether its request says a word.
+    fn is_asked(&self, word: &str) -> bool {
+        let said = [&self.asked, &self.fields, &self.parameters];
+        said.into_iter().flatten().any(|said| said.contains(word))
     }
 
     /// What came before it, if that is known.

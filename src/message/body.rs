@@ -204,7 +204,7 @@ impl Left {
             // A part of a whole that was read.
             let tag = tag.unwrap_or_else(|| protocols.tag_of(Text::known(&data), None));
             let ms = chunks[chunk].1;
-            Message { tag, event: None, data, is_json: true, range, chunk, ms }
+            Message { tag, event: None, has_id: false, data, is_json: true, range, chunk, ms }
         });
         Self { messages: messages.collect(), rest: None }
     }
@@ -219,13 +219,13 @@ type Came = (usize, u64);
 fn line(item: ndjson::Item, (chunk, ms): Came, protocols: &Protocols) -> Message {
     let ndjson::Item { text: data, range } = item;
     let (tag, is_json) = protocols.read(&data, None);
-    Message { tag, event: None, data, is_json, range, chunk, ms }
+    Message { tag, event: None, has_id: false, data, is_json, range, chunk, ms }
 }
 
 fn packed(item: amazon::Item, (chunk, ms): Came, protocols: &Protocols) -> Message {
     let amazon::Item { kind: event, text: data, range } = item;
     let (tag, is_json) = protocols.read(&data, event.as_deref());
-    Message { tag, event, data, is_json, range, chunk, ms }
+    Message { tag, event, has_id: false, data, is_json, range, chunk, ms }
 }
 
 /// The close of a server: its number is its type.
@@ -239,6 +239,8 @@ fn close(response: &Response, said: &Body) -> Option<Message> {
 /// A retry time is for the transport and no message. A named block without data is one: SDKs that
 /// do not go by the standard show it to their users, so its coming and going is worth knowing.
 fn event(item: sse::Item, (chunk, ms): Came, protocols: &Protocols) -> Option<Message> {
+    let has_id =
+        matches!(&item.content, sse::Content::Event { last_id, .. } if !last_id.is_empty());
     let ((tag, is_json), event, data) = match item.content {
         sse::Content::Event { name, data, .. } => {
             (protocols.read(&data, name.as_deref()), name, data)
@@ -249,5 +251,5 @@ fn event(item: sse::Item, (chunk, ms): Came, protocols: &Protocols) -> Option<Me
         sse::Content::Comment(data) => ((Tag::Comment, Text::read(&data).is_some()), None, data),
         sse::Content::Retry(_) => return None,
     };
-    Some(Message { tag, event, data, is_json, range: item.range, chunk, ms })
+    Some(Message { tag, event, has_id, data, is_json, range: item.range, chunk, ms })
 }

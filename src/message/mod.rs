@@ -39,7 +39,7 @@ use serde_json::Value;
 pub(crate) use body::CLOSE;
 pub use body::{Decoder, Framing, Left, Messages};
 pub use protocols::Protocols;
-pub(crate) use protocols::{DONE, keeps_alive};
+pub(crate) use protocols::{DONE, NO_EVENT, keeps_alive};
 #[cfg(feature = "review")]
 pub(crate) use tag::TEXT;
 pub use tag::{Tag, TagSource};
@@ -54,6 +54,8 @@ pub struct Message {
     pub tag: Tag,
     /// The name of the SSE event, or the type of a message of Amazon's, if it was given one.
     pub event: Option<String>,
+    /// Whether the SSE stream has given an `id` by then, from which a client can resume it.
+    pub has_id: bool,
     /// What it says: the data of an SSE event, a line, an element's JSON text. Bytes that are not
     /// UTF-8 are replaced by U+FFFD.
     pub data: String,
@@ -80,7 +82,7 @@ impl Message {
     }
 
     fn new(tag: Tag, data: String, is_json: bool) -> Self {
-        Self { tag, event: None, data, is_json, range: 0..0, chunk: 0, ms: 0 }
+        Self { tag, event: None, has_id: false, data, is_json, range: 0..0, chunk: 0, ms: 0 }
     }
 }
 

@@ -174,7 +174,9 @@ impl Protocols {
             learned => learned.as_ref().and_then(|told| told.tag(message)),
         };
         let tag = learned.or_else(|| COMMON.iter().find_map(|common| common.tag(message)))?;
-        Some((None, tag))
+        // What a message says of itself comes before the name of its event, and that before what only stands in it.
+        let is_said = || self.field(message).is_some();
+        (!has_event || self.learned.is_some() || is_said()).then_some((None, tag))
     }
 }
 
@@ -212,6 +214,9 @@ fn said(message: &Object<'_>, at: &At) -> Option<String> {
     message.word(at).or_else(|| boolean().map(str::to_owned))
 }
 
+/// What a type ends with that has no name of an SSE event, where others have one.
+pub(crate) const NO_EVENT: &str = " as no event";
+
 /// The type by what the message says, where the name of the event says it too: clients may go by either.
 fn paired(tag: Tag, event: Option<&str>) -> Tag {
     let said = tag.as_str();
@@ -219,7 +224,7 @@ fn paired(tag: Tag, event: Option<&str>) -> Tag {
         _ if tag.is_keep_alive() || said == UNNAMED => tag,
         Some(event) if event == said => tag,
         Some(event) => Tag::Named(format!("{said} as event {event}")),
-        None => Tag::Named(format!("{said} as no event")),
+        None => Tag::Named(format!("{said}{NO_EVENT}")),
     }
 }
 

@@ -281,7 +281,8 @@ fn quoted_as(old: &str, new: &str) -> Option<String> {
 
 fn is_of_transfer(name: &str) -> bool {
     OF_TRANSFER.contains(&name)
-        || (name.contains("ratelimit") && (name.contains("remaining") || name.contains("reset")))
+        || (["ratelimit", "rate-limit"].iter().any(|limit| name.contains(limit))
+            && (name.contains("remaining") || name.contains("reset")))
 }
 
 /// An announced length that was right before is right afterwards.

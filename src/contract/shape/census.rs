@@ -33,18 +33,18 @@ impl Source {
 
 /// Independent recordings, each with what it says once.
 #[derive(Default)]
-struct Recordings {
+pub(crate) struct Recordings {
     all: BTreeSet<u32>,
     rows: BTreeSet<u64>,
 }
 
 impl Recordings {
-    fn insert(&mut self, source: Source) {
+    pub(crate) fn insert(&mut self, source: Source) {
         self.all.insert(source.recording);
         self.rows.insert(source.row);
     }
 
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.all.len().min(self.rows.len())
     }
 }

@@ -425,9 +425,11 @@ impl<'l> Learner<'l> {
         };
         let by = |room| Some((Tag::of(&objects, &is_made_up, &is_chosen)?, room));
         let tag = room.checked_sub(1).and_then(by);
-        let Some((Tag { field, groups, .. }, room)) = tag else {
+        let Some((tag, room)) = tag else {
             return Object::Plain(self.fields(&objects, known, room));
         };
+        let open = tag.is_name(|object| all[object].1);
+        let Tag { field, groups, .. } = tag;
         let known = [known, &[field]].concat();
         let mut branches = BTreeMap::new();
         for (word, group) in groups {
@@ -437,7 +439,7 @@ impl<'l> Learner<'l> {
             let branch = self.within(word, |learner| learner.objects(&group, &known, room));
             branches.insert(word.to_owned(), branch);
         }
-        Object::Union(Union { tag: field.to_owned(), branches, open: false })
+        Object::Union(Union { tag: field.to_owned(), branches, open })
     }
 
     /// Whether most of them have the names that the client has declared: the arguments of its tools.

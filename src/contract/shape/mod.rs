@@ -30,7 +30,7 @@ mod tags;
 pub use super::syntax::{ParseError, ParseErrors};
 pub use accept::{Fault, Violation};
 pub use census::Share;
-pub(crate) use census::{Census, Source};
+pub(crate) use census::{Census, Recordings, Source};
 pub use change::{Change, Difference};
 pub use evidence::{Claim, Evidence, Tally, Witness, Witnesses};
 pub use format::Format;

@@ -3,8 +3,9 @@
 //! By description length (ALGORITHMS: *tagged unions first*; Klettke et al., DEco@VLDB 2022; Yun et
 //! al., VLDB 2024): a tag is worth what it saves in saying which object has which field.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::evidence::Witness;
 use super::learn::{Field, MOST_FIELDS, Objects};
 use super::names::is_data;
 use super::sample::Sample;
@@ -83,6 +84,19 @@ impl<'s> Tag<'s> {
             }
         }
         (groups.len() > 1).then_some(Self { field: field.name, groups, rank })
+    }
+
+    /// Whether it names each object rather than its kind: those that stand together never have the same, as the tools
+    /// in a list. Others may come then. A field that is called like a kind says one.
+    pub(super) fn is_name(&self, together: impl Fn(usize) -> Witness) -> bool {
+        let mut names: BTreeMap<Witness, usize> = BTreeMap::new();
+        self.rank.is_none()
+            && self.groups.values().all(|group| {
+                let places: BTreeSet<Witness> = group.iter().map(|one| together(*one)).collect();
+                places.iter().for_each(|place| *names.entry(*place).or_default() += 1);
+                places.len() == group.len()
+            })
+            && names.values().any(|count| *count > 1)
     }
 
     /// The number of its group, by the number of the object.

@@ -84,16 +84,6 @@ fn last(name: &Name) -> &str {
 
 /// What is asked in a cassette, whatever identifiers and times it has.
 fn asked(cassette: &Cassette) -> Vec<String> {
-    let bare = |text: &str| -> String {
-        let mut bare = String::with_capacity(text.len());
-        let mut from = 0;
-        for id in identifiers(text) {
-            bare.extend([&text[from..id.start], "{}"]);
-            from = id.end;
-        }
-        bare.push_str(&text[from..]);
-        bare.replace(|char: char| char.is_ascii_digit(), "0")
-    };
     let asked = cassette.interactions.iter().map(|interaction| {
         let request = &interaction.request;
         let body = request.readable();
@@ -105,6 +95,18 @@ fn asked(cassette: &Cassette) -> Vec<String> {
         )
     });
     asked.collect()
+}
+
+/// A text without identifiers and numbers.
+pub(super) fn bare(text: &str) -> String {
+    let mut bare = String::with_capacity(text.len());
+    let mut from = 0;
+    for id in identifiers(text) {
+        bare.extend([&text[from..id.start], "{}"]);
+        from = id.end;
+    }
+    bare.push_str(&text[from..]);
+    bare.replace(|char: char| char.is_ascii_digit(), "0")
 }
 
 /// The cassettes under the names that they have now; none if they have the same.

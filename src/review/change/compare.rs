@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::draft::{Draft, Position, Shown};
+use super::moved::{moved, otherwise};
 use super::report::{
     CaseEdges, CassettePair, ContractPair, Edge, Part, Report, Side, State, Verdict,
 };
@@ -11,15 +12,14 @@ use super::rule::Rule;
 use super::shapes::{Basis, Value};
 use super::weight::Sides;
 use super::{
-    cassettes, cut, instead, listed, once, orders, parallel, promised_orders, requests, shapes,
-    swap, ties, unseen,
+    always, cassettes, cut, instead, listed, once, orders, parallel, promised_orders, requests,
+    shapes, swap, ties, unseen,
 };
 use crate::cassette::{Cassette, Name};
 use crate::contract::order::Order;
 use crate::contract::shape::Schema;
 use crate::contract::{
     self, Answer, Contract, Endpoint, Finding, Kinds, Orders, Traffic, cassette_of, has_name_in,
-    without_names,
 };
 use crate::message::{Messages, Protocols, Trace};
 
@@ -116,10 +116,9 @@ fn report(
                 (Some(old), Some(new)) => {
                     let answers = [was.traffic.answers(before), is.traffic.answers(endpoint)];
                     let mut drafts = at_endpoint(old, new, answers, &same);
-                    drafts.extend(
-                        (before.status != endpoint.status)
-                            .then(|| other_status([before, endpoint], &was, &is)),
-                    );
+                    let is_said = |word: &str| [&was, &is].map(|it| it.traffic.is_asked(word));
+                    always::add(&mut drafts, &old.contract, answers, &same, is_said);
+                    drafts.extend(otherwise([before, endpoint], &was, &is));
                     drafts.extend(cut);
                     drafts
                 }
@@ -261,7 +260,7 @@ impl Promises {
     }
 
     /// Who shows an endpoint first.
-    fn first(&self, endpoint: &Endpoint) -> Option<Shown> {
+    pub(super) fn first(&self, endpoint: &Endpoint) -> Option<Shown> {
         let answers = self.traffic.answers(endpoint);
         let mut shown = Shown::new(&answers.first()?.place, Position::Whole);
         shown.places.extend(answers.iter().map(|answer| answer.place.clone()));
@@ -269,7 +268,7 @@ impl Promises {
     }
 
     /// Where something was recorded of an endpoint.
-    fn places(&self, endpoint: &Endpoint) -> BTreeSet<&str> {
+    pub(super) fn places(&self, endpoint: &Endpoint) -> BTreeSet<&str> {
         self.traffic.answers(endpoint).iter().map(|answer| &*answer.place).collect()
     }
 
@@ -311,8 +310,9 @@ fn at_endpoint(
     same: &BTreeSet<String>,
 ) -> Vec<Draft> {
     let (was, is) = (&old.contract, &new.contract);
-    let of_recordings =
-        [requests::changes(before, answers), listed::changes(was, before, answers)].concat();
+    let failed = if before.is_empty() { requests::failed_calls(was, answers) } else { Vec::new() };
+    let asked = requests::changes(before, answers);
+    let of_recordings = [asked, failed, listed::changes(was, before, answers)].concat();
     let (orders, origin) = (was.order.as_ref(), &was.origin);
     let sides = Sides { old: before, new: answers, same, orders, origin };
     if was == is && new.accepted.as_ref() == Some(is) {
@@ -398,42 +398,6 @@ fn body(answer: &Answer) -> Option<Value<'_>> {
     Some(Value { place: &answer.place, at: Position::Whole, kind, json })
 }
 
-/// Which endpoint was another one before: the same but for the names of open places, or for its status too, of which
-/// there is one where there was one. A refusal in the place of a success is another answer.
-fn moved<'a>(was: &'a Promises, is: &'a Promises) -> BTreeMap<&'a Endpoint, &'a Endpoint> {
-    let same: fn(u16, u16) -> bool = |one, other| one == other;
-    let alike: fn(u16, u16) -> bool = |one, other| (one < 400) == (other < 400);
-    let only = |all: &'a Promises, not: &Promises, one: &Endpoint, like: fn(u16, u16) -> bool| {
-        let of = |it: &Endpoint| (it.method.clone(), without_names(&it.path), it.media.clone());
-        let own = |it: &&Endpoint| {
-            of(it) == of(one) && like(it.status, one.status) && !not.all.contains_key(*it)
-        };
-        let mut found = all.all.keys().filter(own);
-        found.next().filter(|_| found.next().is_none())
-    };
-    let before = |endpoint: &'a Endpoint| {
-        [same, alike].into_iter().find_map(|like| {
-            only(is, was, endpoint, like).filter(|it| *it == endpoint)?;
-            only(was, is, endpoint, like)
-        })
-    };
-    is.all.keys().filter_map(|endpoint| Some((endpoint, before(endpoint)?))).collect()
-}
-
-/// An endpoint that answers with another status than before, and never with that.
-fn other_status([before, endpoint]: [&Endpoint; 2], was: &Promises, is: &Promises) -> Draft {
-    let is_answered_again = !was.places(before).is_disjoint(&is.places(endpoint));
-    let (old, new) = (before.status, endpoint.status);
-    let what = format!("it answers {new}, and not {old} any more");
-    let verdict = match status_new(new) {
-        Verdict::Breaking => takes_place(endpoint, |it| it == before, was, is),
-        _ if is_answered_again => Verdict::Breaking,
-        refused => refused,
-    };
-    let draft = at_status(Rule::StatusNew, verdict, what);
-    draft.keyed(old.to_string()).witnessed(is.first(endpoint))
-}
-
 /// An endpoint that is on one side only.
 fn appeared(endpoint: &Endpoint, is_gone: bool, was: &Promises, is: &Promises) -> Draft {
     let other = if is_gone { is } else { was };
@@ -474,7 +438,7 @@ fn appeared(endpoint: &Endpoint, is_gone: bool, was: &Promises, is: &Promises) -
     instead::weigh_gone(draft, endpoint, was, is)
 }
 
-fn at_status(rule: Rule, verdict: Verdict, what: String) -> Draft {
+pub(super) fn at_status(rule: Rule, verdict: Verdict, what: String) -> Draft {
     let draft = Draft::new(rule, verdict, Part::Endpoint, what);
     match verdict {
         Verdict::Unproven => draft.because("whether it was asked for before is not known"),
@@ -484,14 +448,14 @@ fn at_status(rule: Rule, verdict: Verdict, what: String) -> Draft {
 
 /// A refusal that is recorded for the first time may be that of a question which was never asked: one that
 /// was answered before is told by itself.
-fn status_new(status: u16) -> Verdict {
+pub(super) fn status_new(status: u16) -> Verdict {
     if status >= 400 { Verdict::Unproven } else { Verdict::Breaking }
 }
 
 /// Another success, or media type, may be the answer to a question that was never asked. It breaks clients where
 /// it takes the place of one of `like`: where the same was asked before, or all of them are gone, unless one
 /// recording is all there is beside the contract of many.
-fn takes_place(
+pub(super) fn takes_place(
     endpoint: &Endpoint,
     like: impl Fn(&Endpoint) -> bool,
     was: &Promises,

@@ -301,10 +301,16 @@ pub(super) fn one_of(text: &str) -> String {
     format!("{among}`{}`", cut(text))
 }
 
+/// What is expected where nothing is to come any more.
+pub(super) const THE_END: &str = "the end";
+
 /// `a`, `b` or `c`.
 pub(super) fn either(names: &[String]) -> String {
     const NAMED: usize = 4;
-    let quoted: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
+    let named = names.iter().take(NAMED);
+    let quoted: Vec<String> = named
+        .map(|name| if name == THE_END { name.clone() } else { format!("`{name}`") })
+        .collect();
     match (quoted.as_slice(), names.len()) {
         ([], _) => "nothing".to_owned(),
         ([only], _) => only.clone(),

@@ -248,7 +248,7 @@ fn is_of_same(gone: &Endpoint, shown: &Shown, was: &Promises) -> bool {
 }
 
 /// How many of them are independent.
-fn recordings(answers: &[Answer]) -> usize {
+pub(super) fn recordings(answers: &[Answer]) -> usize {
     answers.iter().map(|answer| answer.witness).collect::<BTreeSet<_>>().len()
 }
 

@@ -5,14 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::draft::{Draft, Position, same_or_added};
 use super::report::{Part, Verdict};
 use super::rule::Rule;
-use crate::contract::{Answer, Contract, Kinds};
+use crate::contract::{Answer, Contract, Kinds, RESULT_OF};
 use crate::text::json::Text;
 
 /// What lists of a cassette name, and where.
 type Lists<'a> = BTreeMap<(&'a str, String), (BTreeSet<String>, &'a str)>;
-
-/// What a list may be of that a contract knows.
-const KIND: [&str; 2] = ["result of ", "/list"];
 
 /// What is not listed any more. Of recordings only the same cassette tells: another one may be of another server.
 pub(super) fn changes(was: &Contract, old: &[Answer], new: &[Answer]) -> Vec<Draft> {
@@ -64,7 +61,7 @@ fn gone(list: &str, name: &str) -> Draft {
 
 /// What messages of a kind list.
 fn listed(kind: &str) -> Option<&str> {
-    kind.strip_prefix(KIND[0])?.strip_suffix(KIND[1])
+    kind.strip_prefix(RESULT_OF)?.strip_suffix("/list")
 }
 
 fn lists(answers: &[Answer]) -> Lists<'_> {

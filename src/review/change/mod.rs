@@ -11,6 +11,7 @@
 //! of what is left: it is told first, and fails where that is asked for.
 
 mod about;
+mod always;
 mod approval;
 mod cassettes;
 mod compare;
@@ -21,6 +22,7 @@ mod group;
 mod instead;
 mod listed;
 mod locate;
+mod moved;
 mod once;
 mod orders;
 mod parallel;
@@ -32,6 +34,7 @@ mod rule;
 mod shapes;
 mod swap;
 mod ties;
+mod traits;
 mod unseen;
 mod weight;
 

@@ -3,6 +3,7 @@
 use super::draft::{Draft, at};
 use super::rule::Rule;
 use super::weight::type_of;
+use crate::message::NO_EVENT;
 
 /// A new type of message is found in the order and among the shapes: it is one change.
 pub(super) fn each_tag(drafts: Vec<Draft>) -> Vec<Draft> {
@@ -17,6 +18,34 @@ pub(super) fn each_tag(drafts: Vec<Draft>) -> Vec<Draft> {
             Some(other) => other.possible = other.possible.take().or(draft.possible),
             None => kept.push(draft),
         }
+    }
+    without_event_names(kept)
+}
+
+/// Where the names of SSE events are gone, all types of messages have lost theirs: one change, and they still come.
+fn without_event_names(drafts: Vec<Draft>) -> Vec<Draft> {
+    let unnamed = |draft: &Draft| {
+        let unnamed = draft.key.strip_suffix(NO_EVENT).filter(|_| draft.rule == Rule::TagNew);
+        unnamed.map(str::to_owned)
+    };
+    let types: Vec<String> = drafts.iter().filter_map(unnamed).collect();
+    let is_there = |it: &Draft| it.rule == Rule::TagGone && types.contains(&it.key);
+    let mut kept: Vec<Draft> = Vec::new();
+    for mut draft in drafts.into_iter().filter(|draft| !is_there(draft)) {
+        if types.len() > 1 && unnamed(&draft).is_some() {
+            if let Some(first) = kept.iter_mut().find(|it| it.key == NO_EVENT) {
+                first.show_for(&draft);
+                continue;
+            }
+            let more = types.len() - 1;
+            let s = if more > 1 { "s" } else { "" };
+            let first = &types[0];
+            draft.what = format!(
+                "`{first}` and {more} other type{s} come without the names of their SSE events"
+            );
+            draft.key = NO_EVENT.to_owned();
+        }
+        kept.push(draft);
     }
     kept
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::about::About;
-use super::draft::{Draft, Position, either, first_time, same_or_added};
+use super::draft::{Draft, Position, THE_END, either, first_time, same_or_added};
 use super::report::{NewTrace, Part, Verdict};
 use super::rule::Rule;
 use super::swap::{neighbours, swapped};
@@ -197,9 +197,13 @@ pub(super) fn unknown_case(so: String, covered: Covered) -> Draft {
 fn of_deviation(orders: &Orders, deviation: &Deviation, events: &[Event<'_>]) -> Draft {
     let tag = |at: usize| events.get(at).map(|event| event.tag);
     let after = deviation.after.and_then(tag);
-    let behind = match after {
-        Some(tag) => format!("after `{tag}`"),
-        None => "at the beginning".to_owned(),
+    // Of slices each has a beginning and an end.
+    let key = deviation.slice.as_ref().map(|(key, _)| key.as_str());
+    let all = key.map_or("the stream".to_owned(), |key| format!("what belongs to one `{key}`"));
+    let behind = match (after, key) {
+        (Some(tag), _) => format!("after `{tag}`"),
+        (None, None) => "at the beginning".to_owned(),
+        (None, Some(key)) => format!("first of what belongs to one `{key}`,"),
     };
     let mut wanted = expected(deviation);
     // What may come again and again was there.
@@ -208,7 +212,7 @@ fn of_deviation(orders: &Orders, deviation: &Deviation, events: &[Event<'_>]) ->
     }
     let (rule, what, got) = match (deviation.fault, tag(deviation.at)) {
         (Fault::Missing, got) if got.is_none_or(|tag| tag == DONE) => {
-            let what = format!("the stream ends {behind} with no {}", either(&wanted));
+            let what = format!("{all} ends {behind} with no {}", either(&wanted));
             (Rule::OrderEndNew, what, "")
         }
         (Fault::Missing, got) => {
@@ -217,11 +221,10 @@ fn of_deviation(orders: &Orders, deviation: &Deviation, events: &[Event<'_>]) ->
             (Rule::OrderMissing, what, got)
         }
         (Fault::Apart, got) => {
-            let key = deviation.slice.as_ref().map_or("", |(key, _)| key.as_str());
-            let got = got.unwrap_or_default();
+            let (key, got) = (key.unwrap_or_default(), got.unwrap_or_default());
             (Rule::OrderApart, format!("`{got}` of a `{key}` comes when that was over"), got)
         }
-        (_, got) => unexpected(orders, got.unwrap_or_default(), after, &behind, &wanted),
+        (_, got) => unexpected(orders, got.unwrap_or_default(), after, (&all, &behind), &wanted),
     };
     let key = format!("{}>{got}!{}", after.unwrap_or_default(), wanted.join("|"));
     let key = if rule == Rule::TagNew { got.to_owned() } else { key };
@@ -236,7 +239,7 @@ fn unexpected<'a>(
     orders: &Orders,
     got: &'a str,
     after: Option<&str>,
-    behind: &str,
+    (all, behind): (&str, &str),
     wanted: &[String],
 ) -> (Rule, String, &'a str) {
     if !tags(orders).contains(got) {
@@ -248,7 +251,7 @@ fn unexpected<'a>(
     };
     match after {
         Some(_) => (Rule::OrderNextNew, format!("`{got}` comes {behind}, {promised}"), got),
-        None => (Rule::OrderStartNew, format!("the stream begins with `{got}`, {promised}"), got),
+        None => (Rule::OrderStartNew, format!("{all} begins with `{got}`, {promised}"), got),
     }
 }
 
@@ -256,7 +259,7 @@ fn unexpected<'a>(
 fn expected(deviation: &Deviation) -> Vec<String> {
     let names = deviation.expected.iter().map(|expected| match &expected.next {
         Next::Event(pattern) => pattern.to_string(),
-        Next::End => "the end".to_owned(),
+        Next::End => THE_END.to_owned(),
     });
     names.collect::<BTreeSet<_>>().into_iter().collect()
 }

@@ -149,7 +149,7 @@ fn unknown(before: &Case) -> Draft {
 /// What is not seen any more: types of messages, neighbours, and kinds of requests.
 fn gone(old: &Orders, new: &Orders, told: &[Draft]) -> Vec<Draft> {
     let (were, are) = (tags(old), tags(new));
-    let mut drafts: Vec<Draft> = were.difference(&are).map(tag_gone).collect();
+    let mut drafts: Vec<Draft> = were.difference(&are).map(|tag| tag_gone(tag)).collect();
     // What changed places is not where it was: that is told.
     let is_told = |case: &Case, pair: &Neighbours| {
         let name = case_name(case);
@@ -187,7 +187,8 @@ fn gone(old: &Orders, new: &Orders, told: &[Draft]) -> Vec<Draft> {
     drafts
 }
 
-fn tag_gone(tag: &String) -> Draft {
+/// A type of message that does not come any more.
+pub(super) fn tag_gone(tag: &str) -> Draft {
     let what = format!("`{tag}` messages are not seen any more");
     Draft::new(Rule::TagGone, Verdict::Trim, Part::Order, what).keyed(tag)
 }

@@ -1,13 +1,18 @@
 //! What changed in what clients send: the server has to take what it took.
 
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::cut::cut_by;
 use super::draft::{Draft, Position, Shown, at, cut};
 use super::report::{CassettePair, Exchange, InteractionPair, Part, Verdict};
 use super::rule::Rule;
 use super::shapes;
 use crate::cassette::End;
-use crate::contract::Answer;
-use crate::contract::shape::{Gain, Gained, Schema, Shape};
+use crate::contract::order::FEWEST;
+use crate::contract::shape::{Gain, Gained, Schema, Shape, Violation};
+use crate::contract::{Answer, Contract, ERROR, Kinds, RESULT_OF};
+use crate::text::json::Text;
 
 /// What the recorded requests of one endpoint say otherwise than before.
 pub(super) fn changes(old: &[Answer], new: &[Answer]) -> Vec<Draft> {
@@ -16,12 +21,10 @@ pub(super) fn changes(old: &[Answer], new: &[Answer]) -> Vec<Draft> {
         (Some(_), None) if !new.is_empty() => return vec![no_json()],
         _ => return Vec::new(),
     };
-    let (mut lost, gained) = (is.gains(&was), was.gains(&is));
     // Either side may have told requests apart that the other did not: what was sent decides.
-    let sent: Vec<_> = asked(old).map(|json| (json, is.accepts(json))).collect();
-    lost.retain(|gain| {
-        sent.iter().any(|(json, broken)| broken.iter().any(|it| shapes::shows(gain, it, json)))
-    });
+    let lost: Vec<Gain> =
+        shown(is.gains(&was), &is, old).into_iter().map(|(gain, _)| gain).collect();
+    let gained = shown(was.gains(&is), &was, new);
     // What all said and none says, or says as something else, is not known to be taken any more.
     let is_other = |gain: &Gain| {
         let of = |what: &Gained| match what {
@@ -30,14 +33,27 @@ pub(super) fn changes(old: &[Answer], new: &[Answer]) -> Vec<Draft> {
             _ => None,
         };
         let is_it = |it: &&Gain| it.place == gain.place && of(&it.what) == of(&gain.what);
-        of(&gain.what).is_some() && gained.iter().any(|it| is_it(&it))
+        of(&gain.what).is_some() && gained.iter().any(|(it, _)| is_it(&it))
     };
     let narrower = lost.iter().filter_map(|gain| {
         let draft = narrower(gain)?;
         Some(if is_other(gain) { unasked(draft) } else { draft })
     });
-    let wider = gained.iter().filter_map(|gain| wider(gain, new));
+    let wider = gained.iter().filter_map(|(gain, place)| wider(gain, place));
     narrower.chain(wider).collect()
+}
+
+/// What a side asks that the requests of the other one do not look like, and where it first does.
+fn shown<'a>(gains: Vec<Gain>, other: &Schema, answers: &'a [Answer]) -> Vec<(Gain, &'a str)> {
+    let asked = answers.iter().filter_map(|it| Some((it.asked.as_deref()?, it.place.as_str())));
+    let broken: Vec<_> = asked.map(|(json, place)| (json, place, other.accepts(json))).collect();
+    let first = |gain: &Gain| {
+        let shows = |json: &str, it: &Violation| shapes::shows(gain, it, json);
+        let mut all = broken.iter();
+        let first = all.find(|(json, _, broken)| broken.iter().any(|it| shows(json, it)));
+        first.map(|(_, place, _)| *place)
+    };
+    gains.into_iter().filter_map(|gain| first(&gain).map(|place| (gain, place))).collect()
 }
 
 const UNASKED: &str = "no recording shows whether the server still takes what it took";
@@ -101,7 +117,7 @@ fn narrower(gain: &Gain) -> Option<Draft> {
 }
 
 /// Something that requests say and did not say; the server took it, as its answer shows.
-fn wider(gain: &Gain, answers: &[Answer]) -> Option<Draft> {
+fn wider(gain: &Gain, place: &str) -> Option<Draft> {
     let path = gain.at();
     let name = at(Part::Request, &path);
     let text = cut(&gain.schema.to_text());
@@ -115,13 +131,12 @@ fn wider(gain: &Gain, answers: &[Answer]) -> Option<Draft> {
         }
         _ => return None,
     };
-    let first = answers.iter().find(|answer| answer.asked.is_some())?;
     let draft = Draft::new(Rule::RequestWider, Verdict::Compatible, Part::Request, what)
         .at(path)
         .keyed(key)
         .because("the server answers such requests as it does the others")
         .possible(gain)
-        .witnessed(Some(Shown::new(&first.place, Position::Whole)));
+        .witnessed(Some(Shown::new(place, Position::Whole)));
     Some(draft)
 }
 
@@ -171,6 +186,51 @@ pub(super) fn refused(was: u16, is: u16) -> Draft {
 fn failed() -> Draft {
     let what = "a call that was answered with a result is answered with an error".to_owned();
     Draft::new(Rule::RequestRefused, Verdict::Breaking, Part::Request, what).keyed("result error")
+}
+
+/// Calls by JSON-RPC that a contract knows results of, and that all come to an error. Only its numbers are known: as
+/// many recordings as it was learned from are a proof.
+pub(super) fn failed_calls(was: &Contract, answers: &[Answer]) -> Vec<Draft> {
+    let kinds = was.body.iter().chain(&was.events).flat_map(Kinds::each);
+    let known: BTreeSet<&str> =
+        kinds.filter_map(|(kind, _)| kind.strip_prefix(RESULT_OF)).collect();
+    let method = |answer: &Answer| {
+        let asked = Text::known(answer.asked.as_deref()?);
+        asked.get("method")?.string().filter(|it| known.contains(&**it)).map(Cow::into_owned)
+    };
+    let mut called: BTreeMap<String, Vec<&Answer>> = BTreeMap::new();
+    for answer in answers {
+        method(answer).into_iter().for_each(|it| called.entry(it).or_default().push(answer));
+    }
+    let all: BTreeSet<_> = answers.iter().map(|answer| answer.witness).collect();
+    let failed = called.into_values().filter_map(|calls| {
+        let has_failed = |answer: &&Answer| {
+            let mut said = answer.body.iter().chain(&answer.events);
+            said.clone().any(|it| it.kind == ERROR)
+                && !said.any(|it| it.kind.starts_with(RESULT_OF))
+        };
+        let recordings: BTreeSet<_> = calls.iter().map(|answer| answer.witness).collect();
+        if !calls.iter().all(has_failed) {
+            return None;
+        }
+        let mut draft = failed();
+        calls.iter().for_each(|answer| draft.seen(&answer.place, Position::Whole));
+        let is_proof = recordings.len() >= FEWEST && all.len() >= was.origin.recordings;
+        Some(if is_proof {
+            draft
+        } else {
+            let why = "few recordings call it, or others than those of the contract";
+            Draft { verdict: Verdict::Unproven, ..draft }.because(why)
+        })
+    });
+    let mut drafts = Vec::new();
+    for draft in failed {
+        match drafts.iter_mut().find(|other: &&mut Draft| other.is(&draft)) {
+            Some(known) => known.show(&draft),
+            None => drafts.push(draft),
+        }
+    }
+    drafts
 }
 
 /// An answer that the client or the recorder has left says nothing about the server.

@@ -44,7 +44,7 @@ rules! {
     CaseNew "case-new" "requests say something that no order was known for";
     CaseGone "case-gone" "requests of a kind are not recorded any more";
     OrderEndNew "order-end-new" "a stream ends where it did not end"
-        => "a client that waits for it waits for ever";
+        => "a client that waits for it never goes on";
     OrderMissing "order-missing" "a message that had to come can be missing"
         => "a client that relies on it lacks it";
     OrderNextNew "order-next-new" "a message comes where it did not come"
@@ -60,7 +60,7 @@ rules! {
     TagNew "tag-new" "a type of message is new"
         => "a client that refuses types of messages it does not know fails";
     TagGone "tag-gone" "a type of message is not seen any more"
-        => "a client that waits for it waits for ever";
+        => "a client that waits for it never goes on";
     FieldMissing "field-missing" "a field that was always there can be missing"
         => "a client that reads it finds nothing there";
     FieldNew "field-new" "a field is new";
@@ -73,6 +73,7 @@ rules! {
     ValueGone "value-gone" "a string does not say something any more";
     FormatNew "format-new" "a string can be of another format, or of none"
         => "a client that knows what it can say meets another value";
+    ValueOther "value-other" "a value never says any more what it always said";
     KindNew "kind-new" "a kind of object is new"
         => "a client that takes the kinds it knows meets another one";
     KindGone "kind-gone" "a kind of object is not seen any more";

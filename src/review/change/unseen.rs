@@ -9,13 +9,14 @@ use std::collections::BTreeMap;
 
 use super::draft::Draft;
 use super::instead::hardly_chance;
+use super::promised_orders;
 use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::shapes;
 use super::weight::CHANCE;
 use crate::contract::order::{FEWEST, exact};
 use crate::contract::shape::Share;
-use crate::contract::{Answer, Contract, Seen};
+use crate::contract::{self, Answer, Contract, Seen};
 
 /// Adds what is not seen any more to what else has changed. Where recordings of before are at hand they are counted;
 /// else the head of the contract tells their numbers.
@@ -27,22 +28,29 @@ pub(super) fn add(drafts: &mut Vec<Draft>, was: &Contract, [before, answers]: [&
     };
     let is_gone =
         |seen: &Seen| seen.share.seen == 0 && seen.share.all >= FEWEST && !is_asked_for(seen);
-    let gone: Vec<Seen> = was.seen(answers).into_iter().filter(is_gone).collect();
-    if gone.is_empty() {
-        return;
-    }
+    let gone = was.seen(answers).into_iter().filter(is_gone);
+    let gone = gone.filter_map(|seen| Some((seen.key(), seen.share, not_seen(&seen)?)));
+    let now = was.messages(answers);
+    // Nothing to compare with, where there are no messages at all.
+    let counts = now.values().map(|share| share.all).next().filter(|all| *all >= FEWEST);
     let counted: BTreeMap<String, Share>;
     let known = if before.is_empty() {
         &was.origin.seen
     } else {
-        counted = was.seen(before).into_iter().map(|it| (it.key(), it.share)).collect();
+        let seen = was.seen(before).into_iter().map(|it| (it.key(), it.share));
+        counted = seen.chain(was.messages(before)).collect();
         &counted
     };
-    let often = known.values().filter(|share| share.is_often()).count();
-    for seen in gone {
-        let share = known.get(&seen.key()).copied().filter(|share| share.is_often());
-        let Some((share, draft)) = share.zip(not_seen(&seen)) else { continue };
-        let draft = weighed(draft, share, seen.share, often);
+    let often = || known.iter().filter(|(_, share)| share.is_often());
+    let types = often().filter(|(key, _)| !now.contains_key(*key)).filter_map(|(key, _)| {
+        let draft = promised_orders::tag_gone(contract::message(key)?);
+        Some((key.clone(), Share { seen: 0, all: counts? }, draft))
+    });
+    for (key, now, draft) in gone.chain(types).collect::<Vec<_>>() {
+        let Some(share) = known.get(&key).copied().filter(|share| share.is_often()) else {
+            continue;
+        };
+        let draft = weighed(draft, share, now, often().count());
         match drafts.iter_mut().find(|other| is_told(other, &draft)) {
             None => drafts.push(draft),
             Some(other) if other.is(&draft) && other.verdict == Verdict::Trim => *other = draft,

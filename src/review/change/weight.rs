@@ -16,6 +16,7 @@ use super::report::{Part, Verdict};
 use super::rule::Rule;
 use crate::contract::order::{Extent, Word};
 use crate::contract::{Answer, Case, Orders, Origin, cassette_of};
+use crate::identity::Meaning;
 use crate::message::{DONE, Tag, telling};
 
 /// The chance at which two recordings differ by accident that is accepted, and where each new recording shows it.
@@ -179,7 +180,11 @@ impl Sides<'_> {
             let asked = answers.filter(|answer| self.is_asked(draft, answer));
             asked.map(|answer| answer.witness.0).collect::<Recordings>().len() == 1
         };
-        let is_told = ends_something(draft.rule) && !draft.may_be_chance;
+        // One free text that looked like a date was one by chance.
+        let is_of_one = draft.rule == Rule::FormatNew
+            && weight.before.unwrap_or(weight.promised) < 2
+            && Meaning::of(draft.path.rsplit('.').next().unwrap_or_default()) == Meaning::Plain;
+        let is_told = ends_something(draft.rule) && !draft.may_be_chance && !is_of_one;
         let Some(shown) = draft.shown.as_ref().filter(|_| is_told) else {
             return false;
         };
@@ -290,7 +295,7 @@ fn replaced(drafts: &[Draft]) -> BTreeMap<(Part, String), Draft> {
 }
 
 /// Whether clients decide by what stands there.
-fn is_outcome(path: &str) -> bool {
+pub(super) fn is_outcome(path: &str) -> bool {
     let name = path.rsplit('.').next().unwrap_or_default();
     telling::is_kind(name) || telling::is_outcome(name) || telling::is_error_code(path.split('.'))
 }

@@ -57,7 +57,7 @@ fn an_endpoint_that_fails_as_nothing_was_accepted_is_named() {
 fn what_changed_is_named_before_what_nobody_accepted() {
     let answered = |status: u16| {
         let one = |number: usize| exchange("/a", &format!("{number}"), status, &[r#"{"x":1}"#]);
-        let interactions = (0..6).map(one).collect();
+        let interactions = (0..4).map(one).collect();
         vec![(Name::new("talk").unwrap(), Cassette { interactions, ..Cassette::default() })]
     };
     let (accepted, now) = (learned(&answered(422)), answered(400));

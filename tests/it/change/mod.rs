@@ -1,10 +1,12 @@
 //! What changed in what is promised, and whether it breaks a client.
 
+mod always;
 mod approvals;
 mod faces;
 mod headlines;
 mod instead;
 mod names;
+mod numbers;
 mod one_of;
 mod orders;
 mod recordings;

@@ -107,7 +107,7 @@ fn an_answer_that_comes_twice_breaks() {
     check(
         talk(&[progress, result]),
         talk(&[progress, result, result]),
-        &["breaking order-next-new: `result` comes after `result`, where `the end` was promised"],
+        &["breaking order-next-new: `result` comes after `result`, where the end was promised"],
     );
 }
 

@@ -1,0 +1,435 @@
+//! What values always were, and never are any more.
+//!
+//! # Rationale
+//!
+//! Of free text and of numbers a contract promises nothing but their type. The recordings of both sides show more:
+//! each answer said `NOT_FOUND`, and each one says `not-found` now; each sum had a `.` in it, and none has. Nobody
+//! knows whether a client goes by it, so it is *unproven*; where it says what came of something, it is *breaking*.
+//! Only answers to the same requests are compared, and what the client says itself is left out.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::about::LOOKED_AT;
+use super::cassettes::bare;
+use super::draft::{Draft, Position, Shown, at};
+use super::instead::hardly_chance;
+use super::report::{Part, Verdict};
+use super::rule::Rule;
+use super::traits::{Lost, Traits};
+use super::weight::{CHANCE_OF_ALL, is_outcome};
+use crate::contract::order::{FEWEST, exact};
+use crate::contract::shape::{Recordings, Source};
+use crate::contract::{Answer, Contract, JsonMessage, Kinds};
+use crate::identity::{Meaning, identifiers};
+use crate::message::telling;
+use crate::text::json::{Container, Text};
+
+/// What SSE streams call the events by, from which a client can resume them.
+const ID: &str = "id:";
+
+/// A place with more words than these says anything.
+const MOST_WORDS: usize = 64;
+
+/// Adds what always was so and never is any more to what else has changed. `is_said` tells whether the clients of a
+/// side say a word themselves.
+pub(super) fn add(
+    drafts: &mut Vec<Draft>,
+    was: &Contract,
+    [before, answers]: [&[Answer]; 2],
+    same: &BTreeSet<String>,
+    is_said: impl Fn(&str) -> [bool; 2],
+) {
+    let sides = || {
+        [before, answers].map(|side| -> Vec<&Answer> {
+            // What was not recorded again says nothing of the server of now, nor what stood there before.
+            side.iter().filter(|it| !same.contains(&it.place)).take(LOOKED_AT).collect()
+        })
+    };
+    let asked =
+        |answer: &Answer| BTreeSet::from([bare(answer.said_by_client().unwrap_or_default())]);
+    let words = told(
+        was,
+        of_same_questions(sides(), &asked),
+        |pair| pair.words(),
+        |pair, chance| pair.word(chance, &is_said),
+    );
+    // What an answer says depends on the question, and what it looks like on how it is asked.
+    let places = |answer: &Answer| {
+        let said = answer.said_by_client().map(Text::known).into_iter().flat_map(Text::leaves);
+        said.map(|leaf| without_numbers(&leaf.pointer)).collect()
+    };
+    let traits = told(
+        was,
+        of_same_questions(sides(), &places),
+        |pair| pair.traits(),
+        |pair, chance| pair.lost(chance),
+    );
+    for draft in words.into_iter().chain(traits) {
+        if !drafts.iter().any(|other| is_told(other, &draft)) {
+            drafts.push(draft);
+        }
+    }
+}
+
+/// What `find` finds in the places of both sides, which could have come out otherwise by chance in as many ways as
+/// `tried` counts.
+fn told(
+    was: &Contract,
+    [old, new]: [Vec<&Answer>; 2],
+    tried: fn(&Pair<'_, '_>) -> usize,
+    find: impl Fn(&Pair<'_, '_>, &Chance<'_>) -> Option<Draft>,
+) -> Vec<Draft> {
+    if old.len() < FEWEST || new.len() < FEWEST {
+        return Vec::new();
+    }
+    let [old, new] = [old, new].map(|answers| values(was, &answers));
+    let both: Vec<Pair<'_, '_>> = old
+        .iter()
+        .filter_map(|(place, old)| Some(Pair { place, old, new: new.get(place)? }))
+        .filter(|pair| pair.old.all.len() >= FEWEST && pair.new.all.len() >= FEWEST)
+        .collect();
+    let tried = both.iter().map(tried).sum::<usize>().max(1);
+    let chance = |table| exact(table) * tried as f64;
+    both.iter().filter_map(|pair| find(pair, &chance)).collect()
+}
+
+/// How likely chance alone divides recordings so, of all that was tried.
+type Chance<'a> = dyn Fn([(u64, u64); 2]) -> f64 + 'a;
+
+/// The answers to such requests as are on both sides.
+fn of_same_questions<'a>(
+    sides: [Vec<&'a Answer>; 2],
+    question: &dyn Fn(&Answer) -> BTreeSet<String>,
+) -> [Vec<&'a Answer>; 2] {
+    let sides = sides.map(|side| side.into_iter().map(|it| (question(it), it)).collect::<Vec<_>>());
+    let asked = sides.each_ref().map(|side| {
+        side.iter().map(|(question, _)| question).collect::<HashSet<&BTreeSet<String>>>()
+    });
+    sides.each_ref().map(|side| {
+        let kept = side.iter().filter(|(it, _)| asked.iter().all(|asked| asked.contains(it)));
+        kept.map(|(_, answer)| *answer).collect()
+    })
+}
+
+/// A pointer in which all elements of a list are one.
+fn without_numbers(pointer: &str) -> String {
+    let is_number = |step: &&str| !step.is_empty() && step.bytes().all(|it| it.is_ascii_digit());
+    pointer.split('/').filter(|step| !is_number(step)).collect::<Vec<_>>().join("/")
+}
+
+/// Where a value stands: the part of the answer, the kind of message as far as that is told, and the steps to it.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Place<'a> {
+    part: Part,
+    kind: Option<&'a str>,
+    path: String,
+}
+
+impl Place<'_> {
+    /// As a contract calls it.
+    fn named(&self) -> String {
+        match (self.kind, self.path.as_str()) {
+            (None, path) => path.to_owned(),
+            (Some(kind), "") => kind.to_owned(),
+            (Some(kind), path) if path.starts_with('[') => format!("{kind}{path}"),
+            (Some(kind), path) => format!("{kind}.{path}"),
+        }
+    }
+
+    /// The name of the field.
+    fn field(&self) -> &str {
+        self.path.rsplit('.').next().unwrap_or_default().trim_end_matches("[]")
+    }
+}
+
+/// What stands at a place in all answers of a side.
+#[derive(Default)]
+struct Values<'a> {
+    all: Recordings,
+    words: BTreeMap<Cow<'a, str>, Recordings>,
+    traits: Traits,
+    /// What the numbers of an answer begin with, if all begin with the same.
+    first: First,
+    /// Where it was seen, each answer once.
+    shown: Vec<(&'a str, Position)>,
+}
+
+/// With which number those of each answer begin, as an index does that counts its messages.
+#[derive(Default, Clone, Copy, PartialEq)]
+enum First {
+    #[default]
+    None,
+    One {
+        number: f64,
+        goes_on: bool,
+    },
+    Several,
+}
+
+impl First {
+    fn see(&mut self, number: f64, is_first: bool) {
+        *self = match *self {
+            Self::None => Self::One { number, goes_on: false },
+            Self::One { number: first, .. } if is_first && first != number => Self::Several,
+            Self::One { number: first, goes_on } => {
+                Self::One { number: first, goes_on: goes_on || first != number }
+            }
+            Self::Several => Self::Several,
+        };
+    }
+}
+
+type Side<'a> = BTreeMap<Place<'a>, Values<'a>>;
+
+fn values<'a>(was: &Contract, answers: &[&'a Answer]) -> Side<'a> {
+    let mut side = Side::new();
+    let in_bodies = matches!(was.body, Some(Kinds::Each(_)));
+    for answer in answers {
+        let recording = Source::recording(answer.witness.0);
+        if !answer.events.is_empty() {
+            let mut walk = Walk {
+                side: &mut side,
+                answer,
+                at: Position::Whole,
+                part: Part::Events,
+                kind: None,
+            };
+            let has_id = answer.events.iter().any(|event| event.has_id);
+            walk.see(ID, recording).traits.text(if has_id { ID } else { "" });
+        }
+        let mut take = |part, message: &'a JsonMessage, is_kind: bool, at| {
+            let kind = is_kind.then_some(&*message.kind);
+            let mut walk = Walk { side: &mut side, answer, at, part, kind };
+            let source = match part {
+                Part::Body => recording.within(message.text()),
+                _ => recording,
+            };
+            walk.visit(message.text(), String::new(), source, true);
+        };
+        take(Part::Headers, &answer.headers, false, Position::Whole);
+        if let Some(body) = &answer.body {
+            take(Part::Body, body, in_bodies, Position::Whole);
+        }
+        for (number, event) in answer.events.iter().enumerate() {
+            take(Part::Events, event, event.tag.is_named(), Position::Said(number));
+        }
+    }
+    side
+}
+
+/// A way through the values of one message.
+struct Walk<'s, 'a> {
+    side: &'s mut Side<'a>,
+    answer: &'a Answer,
+    at: Position,
+    part: Part,
+    kind: Option<&'a str>,
+}
+
+impl<'a> Walk<'_, 'a> {
+    /// `is_outermost` says that no list is around the value.
+    fn visit(&mut self, value: Text<'a>, path: String, source: Source, is_outermost: bool) {
+        match value.container() {
+            Some(Container::Object) => {
+                let dot = if path.is_empty() { "" } else { "." };
+                for (name, member) in value.members() {
+                    self.visit(member, format!("{path}{dot}{name}"), source, is_outermost);
+                }
+            }
+            Some(Container::Array) => {
+                let elements: Vec<Text<'a>> = value.elements().collect();
+                self.see(&path, source).traits.list(elements.len());
+                for element in elements {
+                    let source = if is_outermost { source.within(element) } else { source };
+                    self.visit(element, format!("{path}[]"), source, false);
+                }
+            }
+            None => self.leaf(value, &path, source),
+        }
+    }
+
+    fn leaf(&mut self, value: Text<'a>, path: &str, source: Source) {
+        let spelled = value.as_str();
+        if let Some(text) = value.string() {
+            let seen = self.see(path, source);
+            seen.traits.text(&text);
+            if !text.contains(char::is_whitespace) {
+                seen.word(text, source);
+            }
+        } else if let Ok(number) = spelled.parse::<f64>() {
+            let is_code = telling::is_error_code(path.split('.'));
+            let answers = self.side.get(&self.place(path)).map_or(0, |seen| seen.shown.len());
+            let seen = self.see(path, source);
+            seen.first.see(number, seen.shown.len() > answers);
+            seen.traits.number(number);
+            if is_code {
+                seen.word(Cow::Borrowed(spelled), source);
+            }
+        }
+    }
+
+    fn place(&self, path: &str) -> Place<'a> {
+        Place { part: self.part, kind: self.kind, path: path.to_owned() }
+    }
+
+    fn see(&mut self, path: &str, source: Source) -> &mut Values<'a> {
+        let seen = self.side.entry(self.place(path)).or_default();
+        seen.all.insert(source);
+        let answer = self.answer.place.as_str();
+        if seen.shown.last().is_none_or(|(last, _)| *last != answer) {
+            seen.shown.push((answer, self.at));
+        }
+        seen
+    }
+}
+
+impl<'a> Values<'a> {
+    fn word(&mut self, word: Cow<'a, str>, source: Source) {
+        if self.words.len() < MOST_WORDS || self.words.contains_key(&word) {
+            self.words.entry(word).or_default().insert(source);
+        }
+    }
+
+    /// The word that is said most often of those that the other side never says, and by how many recordings.
+    fn said_only(&self, other: &Self) -> Option<(String, usize)> {
+        let only = self.words.iter().filter(|(word, _)| !other.words.contains_key(*word));
+        let most = only.max_by_key(|(_, said)| said.len());
+        most.map(|(word, said)| (word.to_string(), said.len()))
+    }
+
+    /// How many recordings say a word.
+    fn saying(&self, word: &str) -> usize {
+        self.words.get(word).map_or(0, Recordings::len)
+    }
+}
+
+/// What stood at a place, and what stands there now.
+struct Pair<'s, 'a> {
+    place: &'s Place<'a>,
+    old: &'s Values<'a>,
+    new: &'s Values<'a>,
+}
+
+impl Pair<'_, '_> {
+    /// How many words could have come out otherwise by chance: what all recordings of both sides say could not.
+    fn words(&self) -> usize {
+        let (old, new) = (self.old, self.new);
+        let words: BTreeSet<&Cow<'_, str>> = old.words.keys().chain(new.words.keys()).collect();
+        let words = words.into_iter().filter(|word| {
+            let said = old.saying(word) + new.saying(word);
+            said >= FEWEST && said < old.all.len() + new.all.len()
+        });
+        words.count()
+    }
+
+    /// The same of what values look like.
+    fn traits(&self) -> usize {
+        let (old, new) = (self.old, self.new);
+        old.traits.tried(&new.traits) + usize::from(old.first != new.first)
+    }
+
+    /// A word that is never said any more, or all of them, where recordings are enough that chance does not explain it.
+    fn word(&self, chance: &Chance<'_>, is_said: &impl Fn(&str) -> [bool; 2]) -> Option<Draft> {
+        let (old, new) = (self.old, self.new);
+        let (was, is) = (old.all.len() as u64, new.all.len() as u64);
+        let (word, said) = old.said_only(new)?;
+        let now = new.said_only(old).map(|(word, _)| word);
+        let alone = chance([(said as u64, was), (0, is)]);
+        let all = self.ways_apart().map_or(1.0, |ways| chance([(was, was), (0, is)]) * ways);
+        if alone.min(all) > CHANCE_OF_ALL {
+            return None;
+        }
+        let said = if all < alone { old.all.len() } else { said };
+        let is_of_client = [Some(&word), now.as_ref()].into_iter().flatten().any(|word| {
+            let [before, now] = is_said(word);
+            before != now
+        });
+        let is_asked = is_said(&word) == [true; 2];
+        if is_of_client || !is_asked && self.is_another_each_time(&word, now.as_deref()) {
+            return None;
+        }
+        let name = at(self.place.part, &self.place.named());
+        let what = match &now {
+            Some(now) => format!("{name} never says `{word}` any more, and says `{now}`"),
+            None => format!("{name} never says `{word}` any more"),
+        };
+        let is_breaking = now.is_some() && is_outcome(&self.place.path);
+        let verdict = if is_breaking { Verdict::Breaking } else { Verdict::Unproven };
+        let draft = self.draft(verdict, what, word);
+        Some(draft.because(hardly_chance(new.all.len(), [said, old.all.len()])))
+    }
+
+    /// Where no word of before is said any more: in how many ways chance divides the words that are said between two
+    /// sides. None where most are said once, as in free text.
+    fn ways_apart(&self) -> Option<f64> {
+        let sides = [self.old, self.new];
+        let is_list = |side: &Values<'_>| {
+            let said: usize = side.words.values().map(Recordings::len).sum();
+            said >= side.all.len() && side.words.len() * 2 <= side.all.len()
+        };
+        let is_apart = self.old.words.keys().all(|word| !self.new.words.contains_key(word));
+        let [old, new] = sides.map(|side| side.words.len());
+        let ways = (1..=old).map(|one| (new + one) as f64 / one as f64).product();
+        (is_apart && sides.into_iter().all(is_list)).then_some(ways)
+    }
+
+    /// Whether it is a name, a time or a version, which are others in each recording or each release.
+    fn is_another_each_time(&self, word: &str, now: Option<&str>) -> bool {
+        let bare = |word: &str| word.replace(|char: char| char.is_ascii_digit(), "");
+        let is_name = |word: &str| identifiers(word).next().is_some();
+        let is_known_as_word = is_outcome(&self.place.path);
+        let is_other = Meaning::of(self.place.field()) != Meaning::Plain
+            || is_name(word)
+            || now.is_some_and(|now| is_name(now) || bare(now) == bare(word));
+        is_other && !is_known_as_word
+    }
+
+    /// What held of all values and holds of none.
+    fn lost(&self, chance: &Chance<'_>) -> Option<Draft> {
+        let (was, is) = (self.old.all.len(), self.new.all.len());
+        if chance([(was as u64, was as u64), (0, is as u64)]) > CHANCE_OF_ALL {
+            return None;
+        }
+        let is_serial = Meaning::of(self.place.field()) == Meaning::Identity;
+        let lost = self.old.traits.lost(&self.new.traits, is_serial);
+        let Lost { key, said } = lost.or_else(|| self.begins_elsewhere())?;
+        let what = format!("{} {said}", at(self.place.part, &self.place.named()));
+        let draft = self.draft(Verdict::Unproven, what, key.to_owned());
+        Some(draft.because(hardly_chance(is, [was, was])))
+    }
+
+    /// Another number to begin with: a client takes it for the place in a list.
+    fn begins_elsewhere(&self) -> Option<Lost> {
+        let begins = |side: &Values<'_>| match side.first {
+            First::One { number, goes_on: true } => Some(number),
+            _ => None,
+        };
+        let (before, now) = (begins(self.old)?, begins(self.new)?);
+        let said =
+            format!("always began with {before} in an answer, and always begins with {now} now");
+        (before != now).then_some(Lost { key: "first", said })
+    }
+
+    fn draft(&self, verdict: Verdict, what: String, key: String) -> Draft {
+        let mut places = self.new.shown.iter();
+        let shown = places.next().map(|(first, at)| {
+            let mut shown = Shown::new(first, *at);
+            shown.places.extend(places.map(|(place, _)| (*place).to_owned()));
+            shown
+        });
+        Draft::new(Rule::ValueOther, verdict, self.place.part, what)
+            .at(self.place.named())
+            .keyed(key)
+            .witnessed(shown)
+    }
+}
+
+/// Whether another change tells of the same field.
+fn is_told(other: &Draft, draft: &Draft) -> bool {
+    let field = |draft: &Draft| {
+        let last = draft.path.rsplit('.').next().unwrap_or_default();
+        last.trim_end_matches("[]").to_owned()
+    };
+    other.part == draft.part && other.verdict != Verdict::Trim && field(other) == field(draft)
+}

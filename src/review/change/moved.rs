@@ -1,0 +1,79 @@
+//! Endpoints that were other ones before.
+
+use std::collections::BTreeMap;
+
+use super::compare::{Promises, at_status, status_new, takes_place};
+use super::draft::Draft;
+use super::instead::recordings;
+use super::report::Verdict;
+use super::rule::Rule;
+use crate::cassette::Media;
+use crate::contract::order::FEWEST;
+use crate::contract::{Endpoint, without_names};
+
+/// Which endpoint was another one before: the same but for the names of open places, or for its status too, of which
+/// there is one where there was one. A refusal in the place of a success is another answer. So it is if only the name
+/// of its JSON is another: `application/problem+json`.
+pub(super) fn moved<'a>(
+    was: &'a Promises,
+    is: &'a Promises,
+) -> BTreeMap<&'a Endpoint, &'a Endpoint> {
+    type Like = fn(&Endpoint, &Endpoint) -> bool;
+    let same: Like = |one, other| one.status == other.status && one.media == other.media;
+    let alike: Like =
+        |one, other| (one.status < 400) == (other.status < 400) && one.media == other.media;
+    let as_json: Like =
+        |one, other| one.status == other.status && is_of_json(one) && is_of_json(other);
+    let only = |all: &'a Promises, not: &Promises, one: &Endpoint, like: Like| {
+        let of = |it: &Endpoint| (it.method.clone(), without_names(&it.path));
+        let own = |it: &&Endpoint| of(it) == of(one) && like(it, one) && !not.all.contains_key(*it);
+        let mut found = all.all.keys().filter(own);
+        found.next().filter(|_| found.next().is_none())
+    };
+    let before = |endpoint: &'a Endpoint| {
+        [same, alike, as_json].into_iter().find_map(|like| {
+            only(is, was, endpoint, like).filter(|it| *it == endpoint)?;
+            only(was, is, endpoint, like)
+        })
+    };
+    is.all.keys().filter_map(|endpoint| Some((endpoint, before(endpoint)?))).collect()
+}
+
+fn is_of_json(endpoint: &Endpoint) -> bool {
+    Media::of(Some(&endpoint.media)) == Media::Json
+}
+
+/// That an endpoint answers with another status or media type than before, and never with that.
+pub(super) fn otherwise(
+    [before, endpoint]: [&Endpoint; 2],
+    was: &Promises,
+    is: &Promises,
+) -> Option<Draft> {
+    let takes_place = || takes_place(endpoint, |it| it == before, was, is);
+    let (rule, verdict, old, what) = if before.media != endpoint.media {
+        let (old, new) = (&before.media, &endpoint.media);
+        let what = format!("it answers with `{new}`, and not `{old}` any more");
+        (Rule::MediaNew, takes_place(), old.clone(), what)
+    } else if before.status != endpoint.status {
+        let is_answered_again = !was.places(before).is_disjoint(&is.places(endpoint));
+        let (old, new) = (before.status, endpoint.status);
+        let verdict = match status_new(new) {
+            Verdict::Breaking => takes_place(),
+            _ if is_answered_again || are_as_many([before, endpoint], was, is) => Verdict::Breaking,
+            refused => refused,
+        };
+        let what = format!("it answers {new}, and not {old} any more");
+        (Rule::StatusNew, verdict, old.to_string(), what)
+    } else {
+        return None;
+    };
+    Some(at_status(rule, verdict, what).keyed(old).witnessed(is.first(endpoint)))
+}
+
+/// Whether only the contract of before is known, which comes from many recordings, and there are as many of what
+/// takes the place of all of them.
+fn are_as_many([before, endpoint]: [&Endpoint; 2], was: &Promises, is: &Promises) -> bool {
+    let before_at_hand = was.traffic.endpoints().next().is_some();
+    let lost = was.all.get(before).map_or(0, |it| it.contract.origin.recordings);
+    !before_at_hand && lost >= FEWEST && recordings(is.traffic.answers(endpoint)) >= lost
+}

@@ -1,0 +1,168 @@
+//! What values always were, and never are any more, is told though no contract says it.
+
+use super::recordings::exchange;
+use super::state::{Side, apart};
+use super::told;
+use retape::review::change::{Known, compare};
+
+/// Twelve recordings in which the server says this, each to a question of its own that both sides ask.
+fn side(said: impl Fn(usize) -> String) -> Side {
+    asking("how is it", said)
+}
+
+fn asking(question: &str, said: impl Fn(usize) -> String) -> Side {
+    let one = |number: usize| {
+        let asked = format!(r#"{{"text":"{question} {number}"}}"#);
+        exchange("/chat", &asked, 200, &[said(number).as_str()])
+    };
+    apart("c", (0..12).map(one))
+}
+
+fn between(old: &Side, new: &Side) -> Vec<String> {
+    let known = |name, cassettes| Known { name, path: "c", cassettes, accepted: &[] };
+    told(&compare(known("old", old), known("new", new)))
+}
+
+/// What is told where values of one field are others, as JSON.
+fn of_values(old: impl Fn(usize) -> String, new: impl Fn(usize) -> String) -> Vec<String> {
+    let of = |value: String| format!(r#"{{"amount":{value},"n":1}}"#);
+    between(&side(|number| of(old(number))), &side(|number| of(new(number))))
+}
+
+#[test]
+fn what_always_held_of_a_value_and_never_does_now_is_told() {
+    let text = |said: String| format!("{said:?}");
+    let number = |number: usize| 1_700_000_000 + 7 * number;
+    type Said = Box<dyn Fn(usize) -> String>;
+    let cases: [(Said, Said, &str); 8] = [
+        (
+            Box::new(move |at| text(format!("{}.{at}", at + 3))),
+            Box::new(move |at| text(format!("{}{at}", at + 30))),
+            "always had `.` in it, and never has now",
+        ),
+        (
+            Box::new(move |at| text(format!("/files/w{at}.png"))),
+            Box::new(move |at| text(format!("https://h.example/files/w{at}.png"))),
+            "was never an address with `://`, and always is now",
+        ),
+        (
+            Box::new(move |at| number(at).to_string()),
+            Box::new(move |at| (number(at) * 1000).to_string()),
+            "was at most 1700000077, and is at least 1700000000000 now",
+        ),
+        (
+            Box::new(move |at| format!("[{at},{}]", at * 3)),
+            Box::new(move |at| format!("[{at},{},0]", at * 5)),
+            "always had 2 elements, and always has 3 elements now",
+        ),
+        (
+            Box::new(move |at| text(format!("word {at}"))),
+            Box::new(move |_| text(String::new())),
+            "was never empty, and always is now",
+        ),
+        (
+            Box::new(move |at| (at + 17).to_string()),
+            Box::new(move |_| 0.to_string()),
+            "was never 0, and always is now",
+        ),
+        (
+            Box::new(move |at| text(["NOT_FOUND", "BAD_INPUT"][at % 2].to_owned())),
+            Box::new(move |at| text(["not-found", "bad-input"][at % 2].to_owned())),
+            "never says `NOT_FOUND` any more, and says `not-found`",
+        ),
+        (
+            Box::new(move |at| text([&format!("w{at}"), "root"][at.min(1)].to_owned())),
+            Box::new(move |at| text([&format!("w{at}"), "admin"][at.min(1)].to_owned())),
+            "never says `root` any more, and says `admin`",
+        ),
+    ];
+    for (old, new, what) in cases {
+        let told = of_values(&old, &new);
+        assert!(
+            told.iter().any(|it| it.starts_with("unproven value-other:") && it.contains(what)),
+            "{told:?} and not {what}"
+        );
+        assert_eq!(of_values(&old, &old), [""; 0], "{what}");
+        assert_eq!(of_values(&new, &new), [""; 0], "{what}");
+    }
+}
+
+#[test]
+fn a_code_of_an_error_that_is_always_another_one_breaks() {
+    let code = |code: i64| format!(r#"{{"error":{{"code":{code},"n":1}}}}"#);
+
+    let told = between(&side(|_| code(-32602)), &side(|_| code(-32000)));
+
+    assert_eq!(
+        told,
+        ["breaking value-other: `error.code` never says `-32602` any more, and says `-32000`"]
+    );
+}
+
+#[test]
+fn what_is_another_in_each_release_or_each_recording_is_no_change() {
+    let cases = [
+        (r#""1.4.0""#, r#""1.5.0""#),
+        (r#""msg_8f3kQzT1xLm2Wp""#, r#""msg_Zk29LpQ7vTn4Rb""#),
+        (r#""It is fine.""#, r#""All is well.""#),
+        ("4096", "8192"),
+    ];
+    for (old, new) in cases {
+        let told = of_values(|_| old.to_owned(), |_| new.to_owned());
+        assert!(!told.iter().any(|it| it.contains("value-other")), "{told:?}");
+    }
+}
+
+#[test]
+fn what_clients_say_or_ask_otherwise_is_no_change_of_the_server() {
+    let told = |old: &Side, new: &Side| {
+        let told = between(old, new);
+        told.into_iter().filter(|it| it.contains("value-other")).collect::<Vec<_>>()
+    };
+    // No contract lists addresses.
+    let echo = |name: &str| format!(r#"{{"who":"https://h.example/{name}"}}"#);
+    let [ada, bob] = ["ada", "bob"].map(|name| side(|_| echo(name)));
+    let asked_of = |name: &str| asking(&format!("who is {name}"), |_| echo(name));
+
+    assert_eq!(told(&ada, &bob).len(), 1);
+    assert_eq!(told(&asked_of("ada"), &asked_of("bob")), [""; 0]);
+    assert_eq!(told(&asking("one", |_| echo("ada")), &asking("another", |_| echo("bob"))), [""; 0]);
+    // It was asked the same, and answers something else now.
+    assert_eq!(told(&asking("ada", |_| echo("ada")), &asking("ada", |_| echo("bob"))).len(), 1);
+}
+
+#[test]
+fn few_recordings_tell_nothing_of_what_always_was() {
+    let few = |word: &str| {
+        let mut side = side(|_| format!(r#"{{"who":"https://h.example/{word}"}}"#));
+        side.truncate(4);
+        side
+    };
+
+    assert!(!between(&few("ada"), &few("bob")).iter().any(|it| it.contains("value-other")));
+}
+
+#[test]
+fn where_a_count_begins_and_names_of_events_by_which_streams_go_on_are_told() {
+    let streams = |first: usize, has_id: bool| {
+        let message = move |number: usize| {
+            let id = if has_id { format!("\nid: {number}") } else { String::new() };
+            format!(r#"{{"type":"piece","index":{}}}{id}"#, first + number)
+        };
+        let stream = |number: usize| {
+            let asked = format!(r#"{{"text":"q {number}"}}"#);
+            let said: Vec<String> = (0..3 + number % 3).map(message).collect();
+            let said: Vec<&str> = said.iter().map(String::as_str).collect();
+            exchange("/chat", &asked, 200, &said)
+        };
+        apart("c", (0..12).map(stream))
+    };
+
+    let told = between(&streams(0, true), &streams(1, true));
+    let what = "always began with 0 in an answer, and always begins with 1 now";
+    assert!(told.iter().any(|it| it.contains(what)), "{told:?}");
+    let told = between(&streams(0, true), &streams(0, false));
+    let what = "unproven value-other: `id:` was never empty, and always is now";
+    assert_eq!(told, [what]);
+    assert_eq!(between(&streams(0, true), &streams(0, true)), [""; 0]);
+}
