@@ -138,8 +138,15 @@ fn edits(text: &[u8], until: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
         return Vec::new();
     }
     let mut edits = Vec::new();
+    let mut run = Run::default();
     for (rule, word) in words(text).take_while(|(_, word)| word.start < until) {
-        let Some(Found { name, range }) = rule.found(text, word.start, notes) else { continue };
+        if !run.may_try(rule, text, word.start) {
+            continue;
+        }
+        let Some(Found { name, range }) = rule.found(text, word, notes) else {
+            run.failed(rule);
+            continue;
+        };
         let secret = String::from_utf8_lossy(&text[range.clone()]).into_owned();
         if !secret.contains(OPENING)
             && !notes.secrets.is_spared(&secret)
@@ -149,6 +156,37 @@ fn edits(text: &[u8], until: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
         }
     }
     in_order(edits)
+}
+
+/// A run of text without white space and quotes, and how often a rule found nothing in it.
+///
+/// A key may begin at any word of a rule. Where one repeats, each try would go to the end of the run.
+#[derive(Default)]
+struct Run {
+    end: usize,
+    failed: Vec<(&'static str, usize)>,
+}
+
+/// So often a rule is tried in a run.
+const TRIES: usize = 16;
+
+impl Run {
+    fn may_try(&mut self, rule: &Look, text: &[u8], at: usize) -> bool {
+        if at >= self.end {
+            let rest = &text[at..text.len().min(at + LONGEST)];
+            let ends = |byte: &u8| *byte <= b' ' || matches!(byte, b'"' | b'\'');
+            self.end = at + rest.iter().position(ends).unwrap_or(rest.len()).max(1);
+            self.failed.clear();
+        }
+        self.failed.iter().all(|(id, count)| *id != rule.expression || *count < TRIES)
+    }
+
+    fn failed(&mut self, rule: &'static Look) {
+        match self.failed.iter_mut().find(|(id, _)| *id == rule.expression) {
+            Some((_, count)) => *count += 1,
+            None => self.failed.push((rule.expression, 1)),
+        }
+    }
 }
 
 /// The words of the rules in a text, also those within others, by where they end.
@@ -182,14 +220,24 @@ impl Look {
         })
     }
 
-    fn found<'t>(&'t self, text: &'t [u8], word: usize, notes: &Notes<'_>) -> Option<Found<'t>> {
-        let at = word.checked_sub(self.before)?;
+    fn found<'t>(
+        &'t self,
+        text: &'t [u8],
+        word: Range<usize>,
+        notes: &Notes<'_>,
+    ) -> Option<Found<'t>> {
+        let at = word.start.checked_sub(self.before)?;
         if !begins(text, at) {
             return None;
         }
-        let window = &text[at..at + self.window(&text[at..])];
+        let window = self.window(&text[at..]);
+        let window = match self.kind {
+            Kind::Block => until_next(&text[at..at + window], word.len()),
+            _ => &text[at..at + window],
+        };
         let captures = self.expression().captures(window)?;
-        let secret = captures.name("s").or_else(|| captures.get(0))?;
+        let secret =
+            captures.name("s").or_else(|| captures.name("c")).or_else(|| captures.get(0))?;
         let spelled = str::from_utf8(secret.as_bytes()).ok()?;
         let name = captures.name("n").and_then(|name| str::from_utf8(name.as_bytes()).ok());
         let mut range = at + secret.start()..at + secret.end();
@@ -209,12 +257,26 @@ impl Look {
     fn window(&self, text: &[u8]) -> usize {
         let (longest, ends_with_line) = match self.kind {
             Kind::Block => (LONGEST_BLOCK, false),
-            Kind::Named => (self.reach(), self.id != "variable"),
-            _ => (LONGEST, true),
+            Kind::Named => (self.reach(), !self.is_over_lines()),
+            _ => (LONGEST, !self.is_over_lines()),
         };
         let longest = longest.min(text.len());
         let line = ends_with_line.then(|| memchr::memchr(b'\n', &text[..longest])).flatten();
         line.unwrap_or(longest)
+    }
+
+    /// Whether people write it over several lines.
+    fn is_over_lines(&self) -> bool {
+        matches!(
+            self.id,
+            "variable"
+                | "netrc-password"
+                | "attribute"
+                | "attribute-behind"
+                | "input-password"
+                | "input-behind"
+                | "meta"
+        )
     }
 
     /// How much of a line an expression sees that has a name and a value: the token of a session stands in an
@@ -223,15 +285,18 @@ impl Look {
         if self.id == "element" { LONGEST } else { REACH }
     }
 
-    /// Whether what comes behind the end of a text may make a secret of what begins here, or a longer one.
-    fn is_open(&self, rest: &[u8], word: usize) -> bool {
-        let behind = &rest[word.min(rest.len())..];
+    /// Whether what comes behind the end of a text may make a secret of what begins here, or a longer one. From
+    /// `run` on, the text is one of which a token may be.
+    fn is_open(&self, text: &[u8], (start, run): (usize, usize), word: usize) -> bool {
+        let rest = &text[start..];
         match self.kind {
             Kind::Block => {
+                let block = until_next(rest, word);
+                let behind = &block[word.min(block.len())..];
                 let closed = memchr::memmem::find(behind, b"-----END").is_some_and(|end| {
                     memchr::memmem::find(&behind[end + 8..], b"-----").is_some()
                 });
-                !closed && rest.len() < LONGEST_BLOCK
+                !closed && block.len() == rest.len() && rest.len() < LONGEST_BLOCK
             }
             Kind::Named => self.window(rest) == rest.len() && rest.len() < self.reach(),
             _ if matches!(
@@ -241,17 +306,25 @@ impl Look {
             {
                 self.window(rest) == rest.len() && rest.len() < REACH
             }
-            _ => rest.len() < LONGEST && behind.iter().all(|byte| is_of_token(*byte)),
+            _ => rest.len() < LONGEST && start + word >= run,
         }
     }
+}
+
+/// A block up to where the next one begins with the same word: none is in another.
+fn until_next(block: &[u8], word: usize) -> &[u8] {
+    let (begins, behind) = block.split_at(word.min(block.len()));
+    let next = memchr::memmem::find(behind, begins).filter(|_| !begins.is_empty());
+    next.map_or(block, |next| &block[..word + next])
 }
 
 /// Where something begins that is all of a secret, or the beginning of one, only with what comes next.
 pub(super) fn open(text: &[u8]) -> usize {
     let from = text.len().saturating_sub(LONGEST_BLOCK);
+    let run = text.iter().rposition(|byte| !is_of_token(*byte)).map_or(0, |at| at + 1);
     let open = words(&text[from..]).filter_map(|(rule, word)| {
         let start = (from + word.start).saturating_sub(rule.before);
-        (begins(text, start) && rule.is_open(&text[start..], rule.before + word.len()))
+        (begins(text, start) && rule.is_open(text, (start, run), rule.before + word.len()))
             .then_some(start)
     });
     open.min().unwrap_or(text.len())
@@ -282,7 +355,7 @@ const fn is_of_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(
             byte,
-            b'_' | b'-' | b'.' | b'~' | b'+' | b'/' | b'=' | b'%' | b':' | b'@' | b' '
+            b'_' | b'-' | b'.' | b'~' | b'+' | b'/' | b'=' | b'%' | b':' | b'@' | b' ' | b'!'
         )
 }
 

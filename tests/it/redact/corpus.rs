@@ -79,7 +79,10 @@ const LOOKS: &str = "\
     1/1{d15}:{h32} {52}JQQJ99{26} {76}AZDO{4} {44}AzFu{8} pk_{d8}_{u32} 4b1d{38} CLOJARS_{60} dbtc_{40} ddp_{36} \
     essu_{60} GR1348941{20} hcaik_{40} dG9rO{60} jina_{60} {6}_{29}_mmk mdb_sa_sk_{40} nsec1{h58} oy2{h43} \
     rzp_live_{14} tk-us-{48} sm_aat_{16} secret-{43} tskey-auth-{40} {d9}:AA{33} xprv{107} ck_{h40} m0-{40} \
-    glffct-{20} fo1_{43} bedrock-api-key-{60} ek_{h32}";
+    glffct-{20} fo1_{43} bedrock-api-key-{60} ek_{h32} xoxc-{d12}-{d12}-{h64} xoxd-{120} cfut_{48} cfat_{48} crsr_{h64} \
+    dtn_{h64} rootly_{h64} rpa_{46} wandb_v1_{77} polar_oat_{42} tr_prod_{24} signkey-prod-{h64} alcht_{30} glwt-{20} \
+    glrtr-{20} dp.scim.{43} AQ.Ab{48} IQoJb3JpZ2luX2Vj{300} FwoGZXIvYXdz{240} v4.local.{160} \
+    AGE-SECRET-KEY-PQ-1{u58} IGQV{160} 00D{12}!AQ{90} as-{22}";
 
 /// The same of what no rule was written for: most have no sign of their own, and only a name can tell them.
 const HELD_OUT_LOOKS: &str = "\
