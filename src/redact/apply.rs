@@ -45,7 +45,7 @@ fn looks_in_response(redactor: &Redactor, response: &mut Response, secrets: &mut
         edit_text(reason, |text| look::find(text.as_bytes(), &mut notes));
     }
     response.fields_mut().for_each(|fields| looks_in_headers(fields, &mut notes));
-    let is_stream = Media::of_headers(&response.headers).is_stream();
+    let is_stream = has_pieces(response);
     edit_body(redactor, &mut response.headers, &mut response.body, |text| {
         let mut edits = look::find(text, &mut notes);
         if is_stream {
@@ -101,6 +101,12 @@ pub(super) fn response(redactor: &Redactor, response: &mut Response, secrets: &m
         edit_text(reason, |text| body::find(text.as_bytes(), None, &mut notes));
     }
     response.fields_mut().for_each(|fields| header::redact(fields, &mut notes));
+    // First what stands in pieces: of what a single piece has of it, the rest would stay.
+    if notes.applies(Rule::Looks) && has_pieces(response) {
+        edit_body(redactor, &mut response.headers, &mut response.body, |text| {
+            deltas::named(text, &mut notes)
+        });
+    }
     let content_type = content_type(&response.headers);
     edit_body(redactor, &mut response.headers, &mut response.body, |text| {
         body::find(text, content_type.as_deref(), &mut notes)
@@ -111,6 +117,17 @@ pub(super) fn response(redactor: &Redactor, response: &mut Response, secrets: &m
 fn frame(redactor: &Redactor, frame: &mut Frame, secrets: &mut Secrets) {
     let mut notes = Notes { redactor, side: side_of(frame), secrets };
     edit_frame(frame, |text| body::find(text, None, &mut notes));
+}
+
+/// Applies the rules to what the messages of the server have in pieces. Those of the client are read one by one in
+/// replay, and so here.
+fn frames_by_name(redactor: &Redactor, frames: &mut [Frame], secrets: &mut Secrets) {
+    let mut notes = Notes { redactor, side: Side::Response, secrets };
+    if notes.applies(Rule::Looks) {
+        edit_messages(frames, Side::Response, |messages| {
+            deltas::named_in_messages(messages.iter().copied(), &mut notes)
+        });
+    }
 }
 
 fn side_of(frame: &Frame) -> Side {
@@ -129,10 +146,17 @@ fn edit_frame(frame: &mut Frame, find: impl FnOnce(&[u8]) -> Vec<Edit>) {
 
 /// Applies edits to what the messages of a side have in pieces.
 fn edit_in_pieces(frames: &mut [Frame], side: Side, find: impl FnMut(&[u8]) -> Vec<Edit>) {
+    edit_messages(frames, side, |messages| {
+        deltas::edits_of_messages(messages.iter().copied(), find)
+    });
+}
+
+/// Applies edits to the messages of a side.
+fn edit_messages(frames: &mut [Frame], side: Side, find: impl FnOnce(&[&[u8]]) -> Vec<Vec<Edit>>) {
     let is_said = |frame: &&mut Frame| side_of(frame) == side && frame.message().is_some();
     let mut said: Vec<&mut Frame> = frames.iter_mut().filter(is_said).collect();
     let messages = said.iter().filter_map(|frame| frame.message()).map(|message| &message[..]);
-    let edits = deltas::edits_of_messages(messages, find);
+    let edits = find(&messages.collect::<Vec<_>>());
     for (frame, edits) in said.iter_mut().zip(edits) {
         edit_frame(frame, |_| edits);
     }
@@ -216,6 +240,7 @@ fn by_names(redactor: &Redactor, all: &mut impl Interactions, secrets: &mut Secr
             secrets.extend(own);
             if let Outcome::Response(answer) = &mut interaction.outcome {
                 response(redactor, answer, secrets);
+                frames_by_name(redactor, &mut answer.frames, secrets);
                 answer.frames.iter_mut().for_each(|it| frame(redactor, it, secrets));
             }
         });
@@ -286,8 +311,7 @@ fn known_in_request(redactor: &Redactor, searcher: &Searcher, request: &mut Requ
 fn known_in_response(redactor: &Redactor, searcher: &Searcher, response: &mut Response) {
     response.reason.iter_mut().for_each(|reason| known_in_text(searcher, reason));
     response.fields_mut().for_each(|fields| known_in_headers(searcher, fields));
-    let is_stream =
-        redactor.applies(Rule::Looks) && Media::of_headers(&response.headers).is_stream();
+    let is_stream = redactor.applies(Rule::Looks) && has_pieces(response);
     edit_body(redactor, &mut response.headers, &mut response.body, |text| {
         let mut edits = searcher.edits_of_body(text);
         if is_stream {
@@ -295,6 +319,12 @@ fn known_in_response(redactor: &Redactor, searcher: &Searcher, response: &mut Re
         }
         edits
     });
+}
+
+/// Whether an answer may say in pieces what it says. Some servers call such a stream plain text.
+fn has_pieces(response: &Response) -> bool {
+    let media = Media::of_headers(&response.headers);
+    media.is_stream() || (media == Media::Text && matches!(response.body, Body::Stream(_)))
 }
 
 fn known_in_text(searcher: &Searcher, text: &mut String) {

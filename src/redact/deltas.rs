@@ -1,15 +1,15 @@
 //! Secrets that a stream has in pieces: a few letters in each of many messages.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 use bytes::Bytes;
 
 use super::rule::{Notes, Rule, Side};
 use super::searcher::Searcher;
-use super::{Redactor, Secrets, look, own, value};
+use super::{Redactor, Secrets, body, json, look, own, value};
 use crate::cassette::splice::{Edit, in_order, splice};
-use crate::text::json::{Container, Text, Token};
+use crate::text::json::{Container, Places, Text, Token};
 use crate::text::sse;
 
 /// The strings that stand in one place of several messages, one behind the other.
@@ -21,21 +21,76 @@ struct Joined {
     /// How much of the text was searched for a word of a rule, and whether there is one.
     searched: usize,
     tells: bool,
+    /// Whether it stands as it is, and is not spelled as in a JSON string.
+    is_plain: bool,
 }
+
+/// The strings of messages by their places, in the same order each time: secrets are numbered in it.
+type All = BTreeMap<String, Joined>;
 
 /// The edits that `find` wants in texts that a stream of JSON messages has in pieces, in order.
 pub(super) fn edits(body: &[u8], find: impl FnMut(&[u8]) -> Vec<Edit>) -> Vec<Edit> {
-    let mut all: HashMap<String, Joined> = HashMap::new();
+    // What one piece holds was found in it.
+    let found = found(of_stream(body), find).filter(|edits| edits.len() > 1);
+    in_order(found.flatten().collect())
+}
+
+/// The edits for what names tell in such texts: the name may stand in one piece, and the value in the next.
+pub(super) fn named(body: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
+    in_order(found_by_name(&of_stream(body), notes))
+}
+
+/// The same for messages that follow each other, for each.
+pub(super) fn named_in_messages<'m>(
+    messages: impl Iterator<Item = &'m [u8]>,
+    notes: &mut Notes<'_>,
+) -> Vec<Vec<Edit>> {
+    let (all, ends) = joined(messages);
+    by_message(found_by_name(&all, notes).into_iter(), &ends)
+}
+
+fn found_by_name(all: &All, notes: &mut Notes<'_>) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for joined in all.values() {
+        edits.extend(joined.outside(&joined.named(notes)).into_iter().flatten());
+    }
+    edits
+}
+
+/// The strings of a stream of messages. An event may also be a string, or say plain text.
+fn of_stream(body: &[u8]) -> All {
+    let mut all = All::new();
     for line in sse::event_lines(body) {
-        let said = line.data(body).unwrap_or(line.content);
-        let start = said.start;
-        if let Some(json) = Text::parse_container(body[said].trim_ascii_end()) {
+        let data = line.data(body);
+        let is_event = data.is_some();
+        let said = data.unwrap_or(line.content);
+        let (start, said) = (said.start, &body[said]);
+        if let Some(json) = Text::parse_container(said.trim_ascii_end()) {
             take(json, start, &mut all);
+        } else if let Some((channel, text)) = string_in(said) {
+            let joined = all.entry(format!("{channel}:")).or_default();
+            joined.push(text, start + said.len() - 1 - text.len());
+        } else if is_event {
+            let joined = all.entry(String::new()).or_default();
+            joined.is_plain = true;
+            joined.push(said, start);
         }
     }
-    // What one piece holds was found in it.
-    in_order(found(all, find).filter(|edits| edits.len() > 1).flatten().collect())
+    all
 }
+
+/// What stands before a string that ends a line, and the string: `0:"text"`.
+fn string_in(line: &[u8]) -> Option<(&str, &[u8])> {
+    let quote = memchr::memchr(b'"', line).filter(|at| *at <= LONGEST_CHANNEL)?;
+    let channel = str::from_utf8(&line[..quote]).ok()?;
+    let is_channel = channel.is_empty() || channel.ends_with(':');
+    let string = Some(&line[quote..]).filter(|it| is_channel && it.ends_with(b"\""))?;
+    Text::parse(string)?;
+    Some((channel, &line[quote + 1..line.len() - 1]))
+}
+
+/// The longest name of what a line says, before a string.
+const LONGEST_CHANNEL: usize = 3;
 
 /// The same for messages that follow each other, for each. What is no JSON is text that goes on in the next.
 pub(super) fn edits_of_messages<'m>(
@@ -51,7 +106,7 @@ pub(super) fn edits_of_messages<'m>(
 #[derive(Debug, Default)]
 pub(crate) struct Pieces {
     /// Their strings, by their places. Each message is read once.
-    joined: HashMap<String, Joined>,
+    joined: All,
     /// Where each of them begins, counted from the first message of all.
     starts: VecDeque<usize>,
     /// Where the next one begins.
@@ -103,13 +158,17 @@ impl Pieces {
 }
 
 /// The strings of messages that follow each other, and where each message ends.
-fn joined<'m>(messages: impl Iterator<Item = &'m [u8]>) -> (HashMap<String, Joined>, Vec<usize>) {
-    let (mut all, mut ends) = (HashMap::new(), Vec::new());
+fn joined<'m>(messages: impl Iterator<Item = &'m [u8]>) -> (All, Vec<usize>) {
+    let (mut all, mut ends) = (All::new(), Vec::new());
     let mut start = 0;
     for message in messages {
         match Text::parse_container(message) {
             Some(json) => take(json, start, &mut all),
-            None => all.entry(String::new()).or_default().push(message, start),
+            None => {
+                let joined = all.entry(String::new()).or_default();
+                joined.is_plain = true;
+                joined.push(message, start);
+            }
         }
         start += message.len();
         ends.push(start);
@@ -118,10 +177,7 @@ fn joined<'m>(messages: impl Iterator<Item = &'m [u8]>) -> (HashMap<String, Join
 }
 
 /// What `find` wants in joined texts: for each edit, those of the pieces.
-fn found(
-    all: HashMap<String, Joined>,
-    mut find: impl FnMut(&[u8]) -> Vec<Edit>,
-) -> impl Iterator<Item = Vec<Edit>> {
+fn found(all: All, mut find: impl FnMut(&[u8]) -> Vec<Edit>) -> impl Iterator<Item = Vec<Edit>> {
     all.into_values().flat_map(move |joined| joined.outside(&find(&joined.text)))
 }
 
@@ -137,7 +193,7 @@ fn by_message(edits: impl Iterator<Item = Edit>, ends: &[usize]) -> Vec<Vec<Edit
 }
 
 /// Adds the strings of a message, each to those that stand in the same place.
-fn take(json: Text<'_>, offset: usize, all: &mut HashMap<String, Joined>) {
+fn take(json: Text<'_>, offset: usize, all: &mut All) {
     let mut levels: Vec<(Container, String)> = Vec::new();
     let mut tokens = json.tokens();
     while let Some(token) = tokens.next() {
@@ -213,6 +269,33 @@ impl Joined {
         in_order(edits)
     }
 
+    /// The edits for what names tell in the text.
+    fn named(&self, notes: &mut Notes<'_>) -> Vec<Edit> {
+        if self.pieces.len() < 2 {
+            return Vec::new();
+        }
+        let found = match str::from_utf8(&self.text) {
+            Ok(spelled) if !self.is_plain => {
+                let places = Places::of_json_string(spelled, 0);
+                let found = body::find_in_text(&places.text, notes);
+                json::outside(&places, found).collect()
+            }
+            _ => body::find_in_text(&self.text, notes),
+        };
+        found.into_iter().map(|edit| self.within_urls(edit)).collect()
+    }
+
+    /// An edit that ends where a piece is another URL: such pieces are no parts of one text.
+    fn within_urls(&self, edit: Edit) -> Edit {
+        let behind = self.pieces.partition_point(|(start, _)| *start <= edit.range.start);
+        let ends = self.pieces[behind..].iter().map(|(start, there)| (*start, there.len()));
+        let url = ends
+            .take_while(|(start, _)| *start < edit.range.end)
+            .find(|(start, length)| begins_url(&self.text[*start..start + length]));
+        let end = url.map_or(edit.range.end, |(start, _)| start);
+        Edit { range: edit.range.start..end, ..edit }
+    }
+
     /// Each of these edits as edits of the pieces.
     fn outside(&self, edits: &[Edit]) -> Vec<Vec<Edit>> {
         edits.iter().map(|edit| self.outside_of(edit)).collect()
@@ -236,6 +319,11 @@ impl Joined {
         }
         edits
     }
+}
+
+fn begins_url(text: &[u8]) -> bool {
+    let scheme = text.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    scheme > 0 && text[scheme..].starts_with(b"://")
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod names;
 mod own;
 mod planted;
 mod requests;
+mod streams;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -17,6 +18,11 @@ use retape::redact::Redactor;
 /// A secret that exists at run time only.
 fn secret(seed: &str) -> String {
     format!("{}{}", "sk-", seed.repeat(16))
+}
+
+/// A password of twenty letters and digits that exists at run time only.
+fn password(seed: &str) -> String {
+    format!("{}{}", "Zq7", seed.repeat(17)).chars().take(20).collect()
 }
 
 fn request(path: &str, headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> Request {
