@@ -69,7 +69,12 @@ impl<'a> Walk<'a, '_, '_> {
         });
         let held = self.levels.held();
         let held = held.filter(|name| self.notes.holds(self.levels.holder(), name, &plain(inner)));
-        held.or(named).map(str::to_owned)
+        let listed = || {
+            let name = self.levels.listed()?;
+            let is_weak = self.notes.field(name) == Tells::Perhaps;
+            (is_weak && self.notes.may_be_secret(name, &plain(inner))).then_some(name)
+        };
+        held.or(named).or_else(listed).map(str::to_owned)
     }
 
     /// A number in the place of a secret becomes 0.

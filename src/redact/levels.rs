@@ -85,6 +85,13 @@ impl<'a> Levels<'a> {
         self.0.last().and_then(|level| level.holder.as_deref()).unwrap_or_default()
     }
 
+    /// The name of the list in which the string that comes stands, or of the object in which it is the value.
+    pub(super) fn listed(&self) -> Option<&str> {
+        let [.., above, level] = &self.0[..] else { return None };
+        let is_value = level.key.as_deref().is_none_or(name::is_qualifier);
+        above.key.as_deref().filter(|_| is_value && above.names != Names::Schemas)
+    }
+
     /// What the string that comes is called, if what stands above makes it a secret.
     pub(super) fn held(&self) -> Option<&str> {
         let level = self.0.last()?;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::rule::{Notes, Rule, Side};
-use super::scan::{Input, Scanner};
+use super::scan::{Input, Scanner, URL_MARK};
 use super::searcher::Searcher;
 use super::{Redactor, Secrets, look, own, value};
 use crate::cassette::splice::{Edit, in_order, splice};
@@ -183,7 +183,7 @@ impl Live {
         self.replace_known(Input::More, (Vec::new(), decided));
         if is_idle {
             // A URL may have begun at the end.
-            self.scanner.pass(self.text.len().saturating_sub("://".len() - 1));
+            self.scanner.pass(self.text.len().saturating_sub(URL_MARK - 1));
         }
         self.scan(Input::More)
     }
@@ -197,7 +197,7 @@ impl Live {
         let new = text.len() - bytes.len();
         let begun = new.saturating_sub(look::longest());
         let looks = || self.redactor.applies(Rule::Looks) && look::may_tell(&text[begun..]);
-        self.since = match self.redactor.last_mark(&text, new.saturating_sub(2)) {
+        self.since = match self.redactor.last_mark(&text, new.saturating_sub(URL_MARK - 1)) {
             Some(mark) => text.len() - mark,
             None if looks() => text.len() - begun,
             None => self.since.saturating_add(bytes.len()),

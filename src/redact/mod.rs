@@ -272,11 +272,7 @@ impl Redactor {
     pub fn with_environment(mut self, variables: impl Iterator<Item = (String, String)>) -> Self {
         let mut known = Secrets::default();
         for (name, value) in variables {
-            let tells = match name::field(&name) {
-                Tells::Nothing => name::composed(&name),
-                tells => tells,
-            };
-            let is_secret = match tells {
+            let is_secret = match name::variable(&name) {
                 Tells::Secret | Tells::Secrets => !value::is_plain_setting(&value),
                 Tells::Perhaps => value::is_credential(&value),
                 Tells::Nothing | Tells::Holder => false,
@@ -431,7 +427,7 @@ impl Redactor {
         let (json, assignments) = (self.applies(Rule::Json), self.applies(Rule::Assignments));
         let known = self.known_names();
         let tells = |mark: &usize| {
-            text[*mark..].starts_with(b"://")
+            (text[*mark] == b':' && scan::is_of_url(text, *mark))
                 || (json && name::tells_before(text, *mark, known))
                 || (assignments && scan::is_assigned(text, *mark, known))
         };

@@ -96,15 +96,22 @@ pub(super) fn tells_before(text: &[u8], colon: usize, known: Known) -> bool {
     let escapes = name.iter().rev().take_while(|byte| **byte == b'\\').count();
     let name = &name[..name.len() - escapes];
     text[colon] == b':'
-        && ((may_tell(name) && TELLING.is_match(&text[colon.saturating_sub(REACH)..=colon]))
+        && (is_escaped(name)
+            || (may_tell(name) && TELLING.is_match(&text[colon.saturating_sub(REACH)..=colon]))
             || (known == Known::Composed && may_be_composed(name)))
+}
+
+/// Whether letters of the name at the end of a text are escaped, as Python writes those beyond ASCII: what it
+/// says is known once it is read.
+fn is_escaped(text: &[u8]) -> bool {
+    let start = text.iter().rposition(|byte| matches!(byte, b'"' | b'\'' | b'\n'));
+    memchr::memmem::find(&text[start.map_or(0, |at| at + 1)..], b"\\u").is_some()
 }
 
 /// Whether the name at the end of a text is one that [`composed`] may know.
 fn may_be_composed(text: &[u8]) -> bool {
     let start = text.iter().rposition(|byte| matches!(byte, b'"' | b'\'' | b'\\' | b'\n'));
     let name = str::from_utf8(&text[start.map_or(0, |at| at + 1)..]);
-    // What is escaped in a name is not looked at here.
     text.ends_with(b"\\") || name.is_ok_and(|name| composed(name) != Tells::Nothing)
 }
 
@@ -251,6 +258,11 @@ fn is_in(words: &str, word: &str) -> bool {
 static QUALIFYING: LazyLock<HashSet<&str, FixedState>> =
     LazyLock::new(|| QUALIFIERS.split(' ').collect());
 
+/// Whether a name only says which of several it is, or how it is written.
+pub(super) fn is_qualifier(name: &str) -> bool {
+    QUALIFYING.contains(name)
+}
+
 /// Whether a name ends as one that tells: most are settled so, without a look at their words.
 fn may_tell(name: &[u8]) -> bool {
     let lower = |back: usize| name.len().checked_sub(back).map(|at| name[at].to_ascii_lowercase());
@@ -282,6 +294,17 @@ pub(super) fn parameter(name: &str) -> Tells {
 /// Whether a parameter says who logs in.
 pub(super) fn is_of_user(name: &str) -> bool {
     is_in("user username login email uid account", &name.to_ascii_lowercase())
+}
+
+/// What the name of a variable of the environment tells: few of them are anything but what they end in.
+pub(super) fn variable(name: &str) -> Tells {
+    let ends = || joined(Words::of(name).last()).is_some_and(|end| end != "token");
+    match (field(name), composed(name)) {
+        (tells @ (Tells::Secret | Tells::Secrets), _) => tells,
+        (_, Tells::Secret) => Tells::Secret,
+        _ if ends() => Tells::Secret,
+        (Tells::Nothing, tells) | (tells, _) => tells,
+    }
 }
 
 /// What a name tells that is followed by a value in prose, where `key` and `code` are words.

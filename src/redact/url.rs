@@ -13,8 +13,15 @@ use crate::text::percent::{self, form_decoded};
 /// What stands in the place of a URL's user information. It has to be a valid one.
 const USER: &str = "redacted";
 
+/// So many URLs are read in one another.
+const DEEPEST: usize = 3;
+
 /// The edits for a URL or the part of one that a request names.
 pub(super) fn find(url: &str, notes: &mut Notes<'_>) -> Vec<Edit> {
+    find_at(url, 0, notes)
+}
+
+fn find_at(url: &str, depth: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
     let mut edits = Vec::new();
     if notes.applies(Rule::Userinfo)
         && let Some(range) = userinfo(url)
@@ -28,13 +35,17 @@ pub(super) fn find(url: &str, notes: &mut Notes<'_>) -> Vec<Edit> {
     if notes.applies(Rule::Query)
         && let Some(start) = url.find(['?', '#'])
     {
-        edits.extend(pairs(url, start + 1..url.len(), notes));
+        edits.extend(pairs_at(url, start + 1..url.len(), depth, notes));
     }
     edits
 }
 
 /// The edits for `name=value` pairs in a range of a text: a query, a fragment, a form.
 pub(super) fn pairs(text: &str, range: Range<usize>, notes: &mut Notes<'_>) -> Vec<Edit> {
+    pairs_at(text, range, 0, notes)
+}
+
+fn pairs_at(text: &str, range: Range<usize>, depth: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
     let fields: Vec<form::Field> = form::fields(text, range, &['&', '#', '?']).collect();
     // Alone it may be how often something was tried: `pass=2`.
     let mut names = fields.iter().map(|field| form_decoded(&text[field.name.clone()]));
@@ -45,21 +56,27 @@ pub(super) fn pairs(text: &str, range: Range<usize>, notes: &mut Notes<'_>) -> V
         let is_password = is_login && name.eq_ignore_ascii_case("pass");
         match parameter(name, &text[value.clone()], is_password, notes) {
             Some(with) => edits.push(Edit::new(value, with)),
-            None => edits.extend(within(&text[value.clone()], value.start, notes)),
+            None => edits.extend(within(&text[value.clone()], value.start, depth, notes)),
         }
     }
     edits
 }
 
-/// The edits for JSON that is the value of a parameter or a field, as GraphQL has its `variables` there.
-fn within(spelled: &str, offset: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
+/// The edits for JSON that is the value of a parameter or a field, as GraphQL has its `variables` there, and for a
+/// URL that has parameters of its own.
+fn within(spelled: &str, offset: usize, depth: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
     // Most values are told by their first character.
     let begins = ["{", "[", "%7B", "%7b", "%5B", "%5b", "+", "%20"];
-    if !notes.applies(Rule::Nested) || !begins.iter().any(|it| spelled.starts_with(it)) {
+    let is_json = begins.iter().any(|it| spelled.starts_with(it));
+    let is_url = depth < DEEPEST && ["%3D", "%3d"].iter().any(|it| spelled.contains(it));
+    if !notes.applies(Rule::Nested) || !(is_json || is_url) {
         return Vec::new();
     }
     let places = Places::of_form_value(spelled, offset);
-    let found = body::find_in_json(&places.text, notes);
+    let found = match str::from_utf8(&places.text) {
+        Ok(url) if is_url && !is_json => find_at(url, depth + 1, notes),
+        _ => body::find_in_json(&places.text, notes),
+    };
     json::outside(&places, found).collect()
 }
 

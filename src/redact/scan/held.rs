@@ -1,16 +1,33 @@
 //! What has begun and may be a secret.
 
-use super::assigned;
+use super::assigned::{self, Ends};
 use crate::redact::json;
 use crate::redact::name::Tells;
 
 /// Something that has begun and may be a secret.
 #[derive(Clone)]
 pub(super) enum Held {
-    String { start: usize, quote: Quote, role: Role, begun: Begun },
-    Number { start: usize },
-    Url { start: usize, scheme: usize },
-    Assigned { start: usize, name: String, tells: Tells },
+    String {
+        start: usize,
+        quote: Quote,
+        role: Role,
+        begun: Begun,
+    },
+    Number {
+        start: usize,
+    },
+    /// One that stands behind another within a word ends where another part of that word begins.
+    Url {
+        start: usize,
+        scheme: usize,
+        is_part: bool,
+    },
+    Assigned {
+        start: usize,
+        ends: Ends,
+        name: String,
+        tells: Tells,
+    },
 }
 
 /// What a string is if it is something.
@@ -45,7 +62,7 @@ impl Held {
             Self::String { start, .. } | Self::Number { start } | Self::Assigned { start, .. } => {
                 *start -= count;
             }
-            Self::Url { start, scheme } => {
+            Self::Url { start, scheme, .. } => {
                 *start -= count;
                 *scheme -= count;
             }
@@ -54,22 +71,30 @@ impl Held {
 
     /// Where it ends, and where to go on.
     pub(super) fn end(&self, text: &[u8], from: usize) -> Option<(usize, usize)> {
-        let first = |is_end: fn(u8) -> bool| {
+        let first = |is_end: &dyn Fn(u8) -> bool| {
             let found = text[from..].iter().position(|byte| is_end(*byte))? + from;
             Some((found, found))
         };
         match self {
             Self::String { start, quote, .. } => quote.end(text, *start, from),
-            Self::Assigned { start, .. } => assigned::end(text, *start, from).map(|end| (end, end)),
-            Self::Number { .. } => first(|byte| {
+            Self::Assigned { start, ends, .. } => {
+                assigned::end(text, *start, *ends, from).map(|end| (end, end))
+            }
+            Self::Number { .. } => first(&|byte| {
                 !byte.is_ascii_digit() && !matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E')
             }),
-            Self::Url { .. } => first(|byte| {
+            Self::Url { is_part, .. } => first(&|byte| {
                 byte.is_ascii_whitespace()
+                    || (*is_part && is_between(byte))
                     || matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'`' | b')')
             }),
         }
     }
+}
+
+/// Whether it may stand between a URL and what follows it in a connection string.
+pub(super) const fn is_between(byte: u8) -> bool {
+    matches!(byte, b';' | b',')
 }
 
 /// How a string is quoted, and how many backslashes stand before its quotes.

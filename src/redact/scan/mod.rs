@@ -10,9 +10,9 @@ mod held;
 
 use std::ops::Range;
 
-use self::assigned::Begin;
 pub(super) use self::assigned::is_assigned;
-use self::held::{Begun, Held, Quote, Role, slashes_before};
+use self::assigned::{Begin, Ends};
+use self::held::{Begun, Held, Quote, Role, is_between, slashes_before};
 use super::json::outside;
 use super::levels::Levels;
 use super::name::Tells;
@@ -47,6 +47,10 @@ pub(super) struct Scanner {
     at: usize,
     held: Option<Held>,
     nest: Option<Nest>,
+    /// Up to here a word was read that is looked at again: no value in it ends before.
+    word: usize,
+    /// The same for what stands behind a URL.
+    behind_url: usize,
 }
 
 /// Containers below a telling name.
@@ -117,6 +121,8 @@ impl Scanner {
     /// Forgets the first bytes of the text.
     pub(super) fn forget(&mut self, count: usize) {
         self.at -= count;
+        self.word = self.word.saturating_sub(count);
+        self.behind_url = self.behind_url.saturating_sub(count);
         self.held.iter_mut().for_each(|held| held.forget(count));
     }
 
@@ -148,12 +154,13 @@ impl Scanner {
         let colon = self.at;
         let behind = &text[colon + 1..];
         if let Some(scheme) = scheme_before(text, colon) {
-            if behind.starts_with(b"//") {
-                self.at = colon + 3;
-                self.held = Some(Held::Url { start: self.at, scheme });
+            if let Some(mark) = SLASHES.iter().find(|it| behind.starts_with(it)) {
+                let is_part = colon < self.behind_url;
+                self.at = colon + 1 + mark.len();
+                self.held = Some(Held::Url { start: self.at, scheme, is_part });
                 return Some(Step::On);
             }
-            if input == Input::More && b"//".starts_with(behind) {
+            if input == Input::More && SLASHES.iter().any(|it| it.starts_with(behind)) {
                 return Some(Step::Wait);
             }
         }
@@ -164,10 +171,13 @@ impl Scanner {
 
     /// Looks at what a telling name with nothing around it is followed by.
     fn assigned(&mut self, text: &[u8], input: Input, (name, tells): (&str, Tells)) -> Step {
-        match assigned::begin(text, self.at) {
-            Begin::At(start) => {
-                self.at = start;
-                self.held = Some(Held::Assigned { start, name: name.to_owned(), tells });
+        let begins = name.as_ptr().addr() - text.as_ptr().addr();
+        match assigned::begin(text, begins, self.at) {
+            Begin::At(start, ends) => {
+                // Others may have their end elsewhere.
+                let is_read = ends == Ends::Word && start < self.word;
+                self.at = if is_read { self.word } else { start };
+                self.held = Some(Held::Assigned { start, ends, name: name.to_owned(), tells });
             }
             Begin::Nowhere => self.at += 1,
             Begin::Later if input == Input::More => return Step::Wait,
@@ -185,7 +195,16 @@ impl Scanner {
         slashes: usize,
     ) -> Step {
         let behind = &text[self.at + 1..];
-        let blank = behind.iter().take(REACH).take_while(|byte| byte.is_ascii_whitespace()).count();
+        let mut blank = blank_of(behind);
+        if behind[..blank].ends_with(b"\n") {
+            // The data of an event may go on in the next line.
+            let next = &behind[blank..];
+            if input == Input::More && next.len() < DATA.len() && DATA.starts_with(next) {
+                return Step::Wait;
+            }
+            let data = next.strip_prefix(DATA).map(|next| DATA.len() + blank_of(next));
+            blank += data.unwrap_or(0);
+        }
         let escapes = behind[blank..].iter().take_while(|byte| **byte == b'\\').count();
         let first = self.at + 1 + blank + escapes;
         let Some(&byte) = text.get(first) else {
@@ -278,15 +297,21 @@ impl Scanner {
         match held {
             Held::Number { start } if &text[start..] == b"0" => Vec::new(),
             Held::Number { start } => vec![Edit::new(start..text.len(), "0")],
-            Held::Url { start, scheme } => {
+            Held::Url { start, scheme, is_part } => {
                 let mut edits = url_edits(&text[scheme..], scheme, notes);
                 edits.retain(|edit| edit.range.start >= start);
+                if !is_part {
+                    self.look_behind(text, edits.last().map_or(start, |last| last.range.end));
+                }
                 edits
             }
-            Held::Assigned { start, name, tells } => {
-                let found = assigned_edit(&text[start..], start, (&name, tells), notes);
+            Held::Assigned { start, ends, name, tells } => {
+                let found = assigned_edit(&text[start..], start, (&name, tells), ends, notes);
                 if found.is_none() {
                     self.at = start;
+                    // A scheme ends in the only space of a value.
+                    let is_word = !text[start..].iter().take(REACH).any(|byte| *byte == b' ');
+                    self.word = if is_word && ends == Ends::Word { text.len() } else { self.word };
                 }
                 found.flatten().into_iter().collect()
             }
@@ -299,6 +324,14 @@ impl Scanner {
                 let edit = self.decide_string(&content, start..text.len(), quote, role, notes);
                 edit.into_iter().collect()
             }
+        }
+    }
+
+    /// Goes on where something stands behind a URL in the same word: `https://host;password=…`.
+    fn look_behind(&mut self, text: &[u8], from: usize) {
+        if let Some(next) = text[from..].iter().position(|byte| is_between(*byte)) {
+            self.at = from + next + 1;
+            self.behind_url = text.len();
         }
     }
 
@@ -362,11 +395,10 @@ fn assigned_edit(
     spelled: &[u8],
     offset: usize,
     (name, tells): (&str, Tells),
+    ends: Ends,
     notes: &mut Notes<'_>,
 ) -> Option<Option<Edit>> {
-    // What is no text ends a value.
-    let text = spelled.utf8_chunks().next()?.valid();
-    let (skipped, secret) = assigned::secret(text, (name, tells), notes)?;
+    let (skipped, secret) = assigned::secret(spelled, (name, tells), ends, notes)?;
     let start = offset + skipped;
     let with = notes.replacement(name, secret);
     Some(with.map(|with| Edit::new(start..start + secret.len(), with)))
@@ -383,6 +415,25 @@ fn url_edits(url: &[u8], offset: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
     };
     outside(&places, found).collect()
 }
+
+/// What a line of an event begins with.
+const DATA: &[u8] = b"data:";
+
+/// How much white space a text begins with.
+fn blank_of(text: &[u8]) -> usize {
+    text.iter().take(REACH).take_while(|byte| byte.is_ascii_whitespace()).count()
+}
+
+/// What stands behind the colon of a scheme, also as PHP writes it in JSON.
+const SLASHES: [&[u8]; 2] = [b"//", br"\/\/"];
+
+/// Whether a URL begins behind a scheme and this colon.
+pub(super) fn is_of_url(text: &[u8], colon: usize) -> bool {
+    SLASHES.iter().any(|it| text[colon + 1..].starts_with(it))
+}
+
+/// The longest mark of a URL.
+pub(super) const URL_MARK: usize = r":\/\/".len();
 
 /// Where the scheme of a URL begins whose `:` is at `colon`.
 fn scheme_before(text: &[u8], colon: usize) -> Option<usize> {

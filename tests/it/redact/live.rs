@@ -22,6 +22,14 @@ fn live_output_leaks_nothing_however_the_body_is_cut() {
             "x; export API_KEY={random}, {random};{random}\tand Authorization: Bearer {random}"
         ),
         format!("data: {{\"text\":\"\\nPASSWORD = '{random}'\\n\"}}\n\n"),
+        format!("data: {{\"a\":1,\ndata: \"password\":\ndata: \"{random}\"}}\n\n"),
+        format!("{{\"dsn\":\"postgres:\\/\\/u:{random}@h\\/?token={random}\"}}"),
+        format!("jdbc:x://h:1433;user=sa;password={random};encrypt=true\n"),
+        format!(
+            "a: 1\npassword: {random},{random};2\npassword: |\n  {random}\napi_key: `{random}`\n"
+        ),
+        format!("DB_PASSWORD=\"{random},{random};2\" api_key: `{random}` x\n"),
+        format!("password = \"\"\"{random}\"\"\"\napi_key: >-\r\n  {random}\n"),
         format!("{{\"of {known} password\": \"{random}\", \"password of {known}\": 1}}"),
     ] {
         let redactor = Redactor::standard();

@@ -7,6 +7,7 @@ mod names;
 mod own;
 mod planted;
 mod requests;
+mod shapes;
 mod streams;
 
 use base64::Engine;
