@@ -158,7 +158,7 @@ fn edits(text: &[u8], until: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
     in_order(edits)
 }
 
-/// A run of text without white space and quotes, and how often a rule found nothing in it.
+/// A run of letters and signs of tokens, and how often a rule found nothing in it.
 ///
 /// A key may begin at any word of a rule. Where one repeats, each try would go to the end of the run.
 #[derive(Default)]
@@ -174,7 +174,7 @@ impl Run {
     fn may_try(&mut self, rule: &Look, text: &[u8], at: usize) -> bool {
         if at >= self.end {
             let rest = &text[at..text.len().min(at + LONGEST)];
-            let ends = |byte: &u8| *byte <= b' ' || matches!(byte, b'"' | b'\'');
+            let ends = |byte: &u8| *byte == b' ' || !is_of_token(*byte);
             self.end = at + rest.iter().position(ends).unwrap_or(rest.len()).max(1);
             self.failed.clear();
         }
