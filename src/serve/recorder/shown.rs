@@ -19,7 +19,7 @@ pub(super) struct Shown {
     whole: Option<Whole>,
 }
 
-/// A form, or what has several codings.
+/// A form, what has several codings, or a text in UTF-16.
 #[derive(Debug)]
 struct Whole {
     redactor: Redactor,
@@ -31,6 +31,12 @@ struct Whole {
 /// What is read as a whole is not kept beyond this: it is missing in the journal.
 const LONGEST: usize = 4 << 20;
 
+/// Whether a body says that it is in UTF-16: no piece of it reads like a text.
+fn is_wide(headers: &Headers) -> bool {
+    let kind = headers.get("content-type").unwrap_or_default().to_ascii_lowercase();
+    ["charset=utf-16", "charset=\"utf-16"].iter().any(|it| kind.contains(it))
+}
+
 impl Shown {
     /// A body behind these header fields, given the secrets that came before it.
     pub(super) fn new(redactor: &Redactor, headers: &Headers, secrets: Secrets) -> Self {
@@ -38,7 +44,7 @@ impl Shown {
         let is_of_amazon = Media::of_headers(headers) == Media::Amazon;
         let amazon = is_of_amazon.then(Default::default);
         let is_form = matches!(Media::of_headers(headers), Media::Form | Media::Multipart);
-        let is_whole = is_form || coding::listed(headers).contains(',');
+        let is_whole = is_form || is_wide(headers) || coding::listed(headers).contains(',');
         let whole = is_whole.then(|| Whole {
             redactor: redactor.clone(),
             headers: headers.clone(),
@@ -117,5 +123,33 @@ impl Shown {
         shown.extend(last);
         let rest = std::str::from_utf8(&shown).ok().and_then(amazon::bytes);
         (rest.unwrap_or_default(), secrets)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_secret_in_utf_16_is_shown_however_it_is_cut() {
+        let secret = "q9w8e7r6t5z4u3i2o1";
+        let text = format!("\u{feff}{{\"password\": \"{secret}\", \"note\": \"hello there\"}}");
+        let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        for kind in ["application/json; charset=utf-16", "text/plain; Charset=\"UTF-16LE\""] {
+            let headers: Headers = [("content-type", kind)].into_iter().collect();
+            for size in [1, 2, 7, wide.len()] {
+                let mut shown = Shown::new(&Redactor::standard(), &headers, Secrets::default());
+
+                let pieces =
+                    wide.chunks(size).map(|piece| shown.push(&Bytes::copy_from_slice(piece)));
+                let mut seen: Vec<u8> = pieces.flatten().collect();
+                seen.extend(shown.finish().0);
+
+                let said: String =
+                    seen.iter().filter(|byte| **byte != 0).map(|it| char::from(*it)).collect();
+                assert!(said.contains("hello there"), "{said}");
+                assert!(!said.contains(&secret[4..12]), "{said}");
+            }
+        }
     }
 }
