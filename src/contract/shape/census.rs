@@ -12,7 +12,7 @@ use crate::text::json;
 
 /// Who has shown something: a recording, and the row of a list or the resource in which it stands. What says the same
 /// in many answers counts once.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Source {
     recording: u32,
     row: u64,

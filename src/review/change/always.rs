@@ -8,10 +8,12 @@
 //! Only answers to the same requests are compared, and what the client says itself is left out.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::BuildHasher as _;
+
+use foldhash::fast::FixedState;
 
 use super::about::LOOKED_AT;
-use super::cassettes::bare;
 use super::draft::{Draft, Position, Shown, at};
 use super::instead::hardly_chance;
 use super::report::{Part, Verdict};
@@ -28,6 +30,9 @@ use crate::text::json::{Container, Text};
 /// What SSE streams call the events by, from which a client can resume them.
 const ID: &str = "id:";
 
+/// No word is longer, in bytes.
+const LONGEST_WORD: usize = 64;
+
 /// A place with more words than these says anything.
 const MOST_WORDS: usize = 64;
 
@@ -40,32 +45,25 @@ pub(super) fn add(
     same: &BTreeSet<String>,
     is_said: impl Fn(&str) -> [bool; 2],
 ) {
-    let sides = || {
-        [before, answers].map(|side| -> Vec<&Answer> {
-            // What was not recorded again says nothing of the server of now, nor what stood there before.
-            side.iter().filter(|it| !same.contains(&it.place)).take(LOOKED_AT).collect()
-        })
-    };
-    let asked =
-        |answer: &Answer| BTreeSet::from([bare(answer.said_by_client().unwrap_or_default())]);
-    let words = told(
-        was,
-        of_same_questions(sides(), &asked),
-        |pair| pair.words(),
-        |pair, chance| pair.word(chance, &is_said),
-    );
+    let sides = [before, answers].map(|side| -> Vec<(Question, &Answer)> {
+        // What was not recorded again says nothing of the server of now, nor what stood there before.
+        let again = side.iter().filter(|it| !same.contains(&it.place)).take(LOOKED_AT);
+        again.map(|answer| (Question::of(answer), answer)).collect()
+    });
     // What an answer says depends on the question, and what it looks like on how it is asked.
-    let places = |answer: &Answer| {
-        let said = answer.said_by_client().map(Text::known).into_iter().flat_map(Text::leaves);
-        said.map(|leaf| without_numbers(&leaf.pointer)).collect()
+    let alike = of_same(&sides, |question| question.places);
+    let equal = of_same(&sides, |question| question.says);
+    let Some(values) = both_sides(was, &alike) else { return };
+    let places = |sides: &[Vec<&Answer>; 2]| -> Vec<String> {
+        sides.iter().flatten().map(|answer| answer.place.clone()).collect()
     };
-    let traits = told(
-        was,
-        of_same_questions(sides(), &places),
-        |pair| pair.traits(),
-        |pair, chance| pair.lost(chance),
-    );
-    for draft in words.into_iter().chain(traits) {
+    let others = (places(&alike) != places(&equal)).then(|| both_sides(was, &equal));
+    let words = others.as_ref().map_or(Some(&values), Option::as_ref);
+    let words = words.into_iter().flat_map(|sides| {
+        told(sides, &|pair| pair.words(), &|pair, chance| pair.word(chance, &is_said))
+    });
+    let traits = told(&values, &|pair| pair.traits(), &|pair, chance| pair.lost(chance));
+    for draft in words.chain(traits) {
         if !drafts.iter().any(|other| is_told(other, &draft)) {
             drafts.push(draft);
         }
@@ -75,15 +73,10 @@ pub(super) fn add(
 /// What `find` finds in the places of both sides, which could have come out otherwise by chance in as many ways as
 /// `tried` counts.
 fn told(
-    was: &Contract,
-    [old, new]: [Vec<&Answer>; 2],
-    tried: fn(&Pair<'_, '_>) -> usize,
-    find: impl Fn(&Pair<'_, '_>, &Chance<'_>) -> Option<Draft>,
+    [old, new]: &[Side<'_>; 2],
+    tried: &dyn Fn(&Pair<'_, '_>) -> usize,
+    find: &dyn Fn(&Pair<'_, '_>, &Chance<'_>) -> Option<Draft>,
 ) -> Vec<Draft> {
-    if old.len() < FEWEST || new.len() < FEWEST {
-        return Vec::new();
-    }
-    let [old, new] = [old, new].map(|answers| values(was, &answers));
     let both: Vec<Pair<'_, '_>> = old
         .iter()
         .filter_map(|(place, old)| Some(Pair { place, old, new: new.get(place)? }))
@@ -97,19 +90,50 @@ fn told(
 /// How likely chance alone divides recordings so, of all that was tried.
 type Chance<'a> = dyn Fn([(u64, u64); 2]) -> f64 + 'a;
 
+/// What a request asks, as hashes.
+#[derive(Clone, Copy)]
+struct Question {
+    /// Its words, without those that have a digit, as identifiers and numbers do.
+    says: u64,
+    /// In which places it says something, whatever that is.
+    places: u64,
+}
+
+impl Question {
+    fn of(answer: &Answer) -> Self {
+        let state = FixedState::default();
+        let said = answer.said_by_client().unwrap_or_default();
+        let words = said.split(|char: char| !char.is_alphanumeric());
+        let words = words.filter(|word| !word.bytes().any(|byte| byte.is_ascii_digit()));
+        let says = state.hash_one(words.collect::<Vec<_>>());
+        let mut places = BTreeSet::new();
+        if let Some(json) = Text::read(said) {
+            json.each_leaf(|pointer, _, _, _| {
+                places.insert(state.hash_one(without_numbers(pointer)));
+            });
+        }
+        Self { says, places: state.hash_one(places) }
+    }
+}
+
 /// The answers to such requests as are on both sides.
-fn of_same_questions<'a>(
-    sides: [Vec<&'a Answer>; 2],
-    question: &dyn Fn(&Answer) -> BTreeSet<String>,
+fn of_same<'a>(
+    sides: &[Vec<(Question, &'a Answer)>; 2],
+    part: fn(&Question) -> u64,
 ) -> [Vec<&'a Answer>; 2] {
-    let sides = sides.map(|side| side.into_iter().map(|it| (question(it), it)).collect::<Vec<_>>());
-    let asked = sides.each_ref().map(|side| {
-        side.iter().map(|(question, _)| question).collect::<HashSet<&BTreeSet<String>>>()
-    });
+    let asked = sides
+        .each_ref()
+        .map(|side| -> HashSet<u64> { side.iter().map(|(question, _)| part(question)).collect() });
     sides.each_ref().map(|side| {
-        let kept = side.iter().filter(|(it, _)| asked.iter().all(|asked| asked.contains(it)));
+        let kept =
+            side.iter().filter(|(it, _)| asked.iter().all(|asked| asked.contains(&part(it))));
         kept.map(|(_, answer)| *answer).collect()
     })
+}
+
+fn both_sides<'a>(was: &Contract, sides: &[Vec<&'a Answer>; 2]) -> Option<[Side<'a>; 2]> {
+    let are_enough = sides.iter().all(|side| side.len() >= FEWEST);
+    are_enough.then(|| sides.each_ref().map(|answers| values(was, answers)))
 }
 
 /// A pointer in which all elements of a list are one.
@@ -147,12 +171,15 @@ impl Place<'_> {
 #[derive(Default)]
 struct Values<'a> {
     all: Recordings,
+    /// The last of them.
+    last: Option<Source>,
     words: BTreeMap<Cow<'a, str>, Recordings>,
     traits: Traits,
     /// What the numbers of an answer begin with, if all begin with the same.
     first: First,
-    /// Where it was seen, each answer once.
+    /// Where it was seen, each answer once, and whether the last value was the first one of its answer.
     shown: Vec<(&'a str, Position)>,
+    is_first: bool,
 }
 
 /// With which number those of each answer begin, as an index does that counts its messages.
@@ -182,30 +209,27 @@ impl First {
 
 type Side<'a> = BTreeMap<Place<'a>, Values<'a>>;
 
+/// What all messages of a side say, place by place.
 fn values<'a>(was: &Contract, answers: &[&'a Answer]) -> Side<'a> {
-    let mut side = Side::new();
+    let mut tree = Tree::default();
     let in_bodies = matches!(was.body, Some(Kinds::Each(_)));
     for answer in answers {
         let recording = Source::recording(answer.witness.0);
         if !answer.events.is_empty() {
-            let mut walk = Walk {
-                side: &mut side,
-                answer,
-                at: Position::Whole,
-                part: Part::Events,
-                kind: None,
-            };
+            let root = tree.root((Part::Events, None));
+            let at = tree.member(root, Cow::Borrowed(ID));
             let has_id = answer.events.iter().any(|event| event.has_id);
-            walk.see(ID, recording).traits.text(if has_id { ID } else { "" });
+            let seen = tree.see(at, recording, (&answer.place, Position::Whole));
+            seen.traits.text(if has_id { ID } else { "" });
         }
         let mut take = |part, message: &'a JsonMessage, is_kind: bool, at| {
-            let kind = is_kind.then_some(&*message.kind);
-            let mut walk = Walk { side: &mut side, answer, at, part, kind };
+            let root = tree.root((part, is_kind.then_some(&*message.kind)));
             let source = match part {
                 Part::Body => recording.within(message.text()),
                 _ => recording,
             };
-            walk.visit(message.text(), String::new(), source, true);
+            let mut walk = Walk { tree: &mut tree, answer, at };
+            walk.visit(message.text(), root, source, true);
         };
         take(Part::Headers, &answer.headers, false, Position::Whole);
         if let Some(body) = &answer.body {
@@ -215,53 +239,120 @@ fn values<'a>(was: &Contract, answers: &[&'a Answer]) -> Side<'a> {
             take(Part::Events, event, event.tag.is_named(), Position::Said(number));
         }
     }
-    side
+    tree.nodes.into_iter().map(|node| (node.place, node.values)).collect()
+}
+
+/// The places of all messages, each with those that are in it: most are found without making its name.
+#[derive(Default)]
+struct Tree<'a> {
+    roots: BTreeMap<(Part, Option<&'a str>), usize>,
+    nodes: Vec<Node<'a>>,
+}
+
+struct Node<'a> {
+    place: Place<'a>,
+    is_code: bool,
+    members: HashMap<Cow<'a, str>, usize, FixedState>,
+    elements: Option<usize>,
+    values: Values<'a>,
+}
+
+impl<'a> Tree<'a> {
+    fn root(&mut self, of: (Part, Option<&'a str>)) -> usize {
+        if let Some(root) = self.roots.get(&of) {
+            return *root;
+        }
+        let root = self.add(Place { part: of.0, kind: of.1, path: String::new() });
+        self.roots.insert(of, root);
+        root
+    }
+
+    fn add(&mut self, place: Place<'a>) -> usize {
+        let is_code = telling::is_error_code(place.path.split('.'));
+        let (members, values) = (HashMap::default(), Values::default());
+        self.nodes.push(Node { place, is_code, members, elements: None, values });
+        self.nodes.len() - 1
+    }
+
+    fn member(&mut self, node: usize, name: Cow<'a, str>) -> usize {
+        let of = &self.nodes[node];
+        if let Some(member) = of.members.get(&name) {
+            return *member;
+        }
+        let dot = if of.place.path.is_empty() { "" } else { "." };
+        let path = format!("{}{dot}{name}", of.place.path);
+        let member = self.add(Place { path, ..of.place });
+        self.nodes[node].members.insert(name, member);
+        member
+    }
+
+    fn elements(&mut self, node: usize) -> usize {
+        let of = &self.nodes[node];
+        if let Some(elements) = of.elements {
+            return elements;
+        }
+        let elements = self.add(Place { path: format!("{}[]", of.place.path), ..of.place });
+        self.nodes[node].elements = Some(elements);
+        elements
+    }
+
+    fn see(&mut self, node: usize, source: Source, shown: (&'a str, Position)) -> &mut Values<'a> {
+        let seen = &mut self.nodes[node].values;
+        if seen.last != Some(source) {
+            seen.all.insert(source);
+            seen.last = Some(source);
+        }
+        seen.is_first = seen.shown.last().is_none_or(|(last, _)| *last != shown.0);
+        if seen.is_first {
+            seen.shown.push(shown);
+        }
+        seen
+    }
 }
 
 /// A way through the values of one message.
 struct Walk<'s, 'a> {
-    side: &'s mut Side<'a>,
+    tree: &'s mut Tree<'a>,
     answer: &'a Answer,
     at: Position,
-    part: Part,
-    kind: Option<&'a str>,
 }
 
 impl<'a> Walk<'_, 'a> {
     /// `is_outermost` says that no list is around the value.
-    fn visit(&mut self, value: Text<'a>, path: String, source: Source, is_outermost: bool) {
+    fn visit(&mut self, value: Text<'a>, node: usize, source: Source, is_outermost: bool) {
         match value.container() {
             Some(Container::Object) => {
-                let dot = if path.is_empty() { "" } else { "." };
                 for (name, member) in value.members() {
-                    self.visit(member, format!("{path}{dot}{name}"), source, is_outermost);
+                    let at = self.tree.member(node, name);
+                    self.visit(member, at, source, is_outermost);
                 }
             }
             Some(Container::Array) => {
-                let elements: Vec<Text<'a>> = value.elements().collect();
-                self.see(&path, source).traits.list(elements.len());
-                for element in elements {
+                let at = self.tree.elements(node);
+                let mut count = 0;
+                for element in value.elements() {
                     let source = if is_outermost { source.within(element) } else { source };
-                    self.visit(element, format!("{path}[]"), source, false);
+                    self.visit(element, at, source, false);
+                    count += 1;
                 }
+                self.see(node, source).traits.list(count);
             }
-            None => self.leaf(value, &path, source),
+            None => self.leaf(value, node, source),
         }
     }
 
-    fn leaf(&mut self, value: Text<'a>, path: &str, source: Source) {
+    fn leaf(&mut self, value: Text<'a>, node: usize, source: Source) {
         let spelled = value.as_str();
         if let Some(text) = value.string() {
-            let seen = self.see(path, source);
-            seen.traits.text(&text);
-            if !text.contains(char::is_whitespace) {
+            let seen = self.see(node, source);
+            let is_word = seen.traits.text(&text);
+            if is_word && text.len() <= LONGEST_WORD {
                 seen.word(text, source);
             }
         } else if let Ok(number) = spelled.parse::<f64>() {
-            let is_code = telling::is_error_code(path.split('.'));
-            let answers = self.side.get(&self.place(path)).map_or(0, |seen| seen.shown.len());
-            let seen = self.see(path, source);
-            seen.first.see(number, seen.shown.len() > answers);
+            let is_code = self.tree.nodes[node].is_code;
+            let seen = self.see(node, source);
+            seen.first.see(number, seen.is_first);
             seen.traits.number(number);
             if is_code {
                 seen.word(Cow::Borrowed(spelled), source);
@@ -269,18 +360,8 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    fn place(&self, path: &str) -> Place<'a> {
-        Place { part: self.part, kind: self.kind, path: path.to_owned() }
-    }
-
-    fn see(&mut self, path: &str, source: Source) -> &mut Values<'a> {
-        let seen = self.side.entry(self.place(path)).or_default();
-        seen.all.insert(source);
-        let answer = self.answer.place.as_str();
-        if seen.shown.last().is_none_or(|(last, _)| *last != answer) {
-            seen.shown.push((answer, self.at));
-        }
-        seen
+    fn see(&mut self, node: usize, source: Source) -> &mut Values<'a> {
+        self.tree.see(node, source, (&self.answer.place, self.at))
     }
 }
 

@@ -203,7 +203,7 @@ fn of_deviation(orders: &Orders, deviation: &Deviation, events: &[Event<'_>]) ->
     let behind = match (after, key) {
         (Some(tag), _) => format!("after `{tag}`"),
         (None, None) => "at the beginning".to_owned(),
-        (None, Some(key)) => format!("first of what belongs to one `{key}`,"),
+        (None, Some(key)) => format!("at the beginning of what belongs to one `{key}`"),
     };
     let mut wanted = expected(deviation);
     // What may come again and again was there.

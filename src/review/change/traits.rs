@@ -53,6 +53,9 @@ const OF_TEXTS: [(&str, Verb, &str); 12] = [
     ("capitals", Verb::Has, "capital letters in it"),
 ];
 
+/// So much of a text is looked at, in bytes.
+const LOOKED_AT: usize = 256;
+
 /// Shorter words are hexadecimal by chance.
 const LEAST_HEXADECIMAL: usize = 8;
 
@@ -60,29 +63,32 @@ const LEAST_HEXADECIMAL: usize = 8;
 const ANOTHER_SIZE: f64 = 100.0;
 
 impl Traits {
-    /// Takes in a text. Of a sentence, which people read, only that it is not empty.
-    pub(super) fn text(&mut self, text: &str) {
-        if text.contains(char::is_whitespace) {
-            return self.see(0);
+    /// Takes in a text, and says whether it is a word. Of a sentence, which people read, only that it is not empty.
+    pub(super) fn text(&mut self, text: &str) -> bool {
+        let begin = &text.as_bytes()[..text.len().min(LOOKED_AT)];
+        if begin.iter().any(|byte| *byte <= b' ') {
+            self.see(0);
+            return false;
         }
-        let digits = text.bytes().filter(|byte| byte.is_ascii_hexdigit()).count();
+        let has = |wanted: u8| begin.contains(&wanted);
         let has = [
-            text.is_empty(),
-            text.contains("://"),
-            text.starts_with('/'),
+            begin.is_empty(),
+            memchr::memmem::find(begin, b"://").is_some(),
+            begin.starts_with(b"/"),
             text.parse::<f64>().is_ok_and(f64::is_finite),
-            digits >= LEAST_HEXADECIMAL && digits == text.len(),
-            text.contains('.'),
-            text.contains(':'),
-            text.contains('='),
-            text.contains('/'),
-            text.contains('-'),
-            text.contains('_'),
-            text.bytes().any(|byte| byte.is_ascii_uppercase()),
+            begin.len() >= LEAST_HEXADECIMAL && begin.iter().all(u8::is_ascii_hexdigit),
+            has(b'.'),
+            has(b':'),
+            has(b'='),
+            has(b'/'),
+            has(b'-'),
+            has(b'_'),
+            begin.iter().any(u8::is_ascii_uppercase),
         ];
         let bits = has.into_iter().enumerate();
         self.see(bits.fold(0, |bits, (number, has)| bits | u32::from(has) << number));
         self.sized(text.chars().count());
+        true
     }
 
     /// Takes in a number.
@@ -122,10 +128,10 @@ impl Traits {
     /// size of a serial number tells nothing: it grows.
     pub(super) fn lost(&self, now: &Self, is_serial: bool) -> Option<Lost> {
         let lost = self.all & !now.any;
-        let flipped = lost | now.all & !self.any;
         // What was never counted may come up at any time.
-        let is_counted_now = self.size.is_some() && lost & EMPTY != 0;
-        if flipped & EMPTY != 0 && !is_counted_now {
+        let ignored = if self.size.is_some() { lost & EMPTY } else { 0 };
+        let flipped = (lost | now.all & !self.any) & !ignored;
+        if flipped & EMPTY != 0 {
             let nothing = if self.size.is_some() { "0" } else { "empty" };
             return Some(Lost { key: "empty", said: Verb::Is.said(nothing, lost & EMPTY != 0) });
         }
