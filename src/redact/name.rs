@@ -61,7 +61,8 @@ const COMPOSED_PERHAPS: &str = "\
 const PLAIN_KEYS: &str = "\
     public idempotency cache primary foreign partition sort object row surrogate routing websocket map \
     index group prompt unique order parent hash lookup dedup deduplication safety item field column \
-    storage range entity composite natural translation i18n message react state query result output";
+    storage range entity composite natural translation i18n message react state query result output \
+    page next previous prev continuation cursor start end last evaluated issue";
 
 /// Names of variables and header fields whose values are no secrets.
 const PLAIN_ENTRIES: &str = "\
@@ -486,7 +487,8 @@ mod tests {
         for name in "\
             max_tokens prompt_tokens stream_tokens token_count token_type tokens \
             next_page_token progressToken pageToken tool_call_id public_key secret_code_tool \
-            idempotency_key primary_key cache_key secret_name eos_token access_key_id \
+            idempotency_key primary_key cache_key next_key last_evaluated_key issue_key \
+            secret_name eos_token access_key_id \
             signature session_id monkey environment"
             .split(' ')
             .chain([""])

@@ -8,33 +8,24 @@
 //! Only answers to the same requests are compared, and what the client says itself is left out.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::hash::BuildHasher as _;
 
 use foldhash::fast::FixedState;
 
 use super::about::LOOKED_AT;
-use super::draft::{Draft, Position, Shown, at};
+use super::draft::{Draft, Shown, at};
 use super::instead::hardly_chance;
-use super::report::{Part, Verdict};
+use super::report::Verdict;
 use super::rule::Rule;
-use super::traits::{Lost, Traits};
+use super::traits::Lost;
+use super::values::{First, Place, Side, Values, values};
 use super::weight::{CHANCE_OF_ALL, is_outcome};
 use crate::contract::order::{FEWEST, exact};
-use crate::contract::shape::{Recordings, Source};
-use crate::contract::{Answer, Contract, JsonMessage, Kinds};
+use crate::contract::shape::Recordings;
+use crate::contract::{Answer, Contract};
 use crate::identity::{Meaning, identifiers};
-use crate::message::telling;
-use crate::text::json::{Container, Text};
-
-/// What SSE streams call the events by, from which a client can resume them.
-const ID: &str = "id:";
-
-/// No word is longer, in bytes.
-const LONGEST_WORD: usize = 64;
-
-/// A place with more words than these says anything.
-const MOST_WORDS: usize = 64;
+use crate::text::json::Text;
 
 /// Adds what always was so and never is any more to what else has changed. `is_said` tells whether the clients of a
 /// side say a word themselves.
@@ -140,249 +131,6 @@ fn both_sides<'a>(was: &Contract, sides: &[Vec<&'a Answer>; 2]) -> Option<[Side<
 fn without_numbers(pointer: &str) -> String {
     let is_number = |step: &&str| !step.is_empty() && step.bytes().all(|it| it.is_ascii_digit());
     pointer.split('/').filter(|step| !is_number(step)).collect::<Vec<_>>().join("/")
-}
-
-/// Where a value stands: the part of the answer, the kind of message as far as that is told, and the steps to it.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Place<'a> {
-    part: Part,
-    kind: Option<&'a str>,
-    path: String,
-}
-
-impl Place<'_> {
-    /// As a contract calls it.
-    fn named(&self) -> String {
-        match (self.kind, self.path.as_str()) {
-            (None, path) => path.to_owned(),
-            (Some(kind), "") => kind.to_owned(),
-            (Some(kind), path) if path.starts_with('[') => format!("{kind}{path}"),
-            (Some(kind), path) => format!("{kind}.{path}"),
-        }
-    }
-
-    /// The name of the field.
-    fn field(&self) -> &str {
-        self.path.rsplit('.').next().unwrap_or_default().trim_end_matches("[]")
-    }
-}
-
-/// What stands at a place in all answers of a side.
-#[derive(Default)]
-struct Values<'a> {
-    all: Recordings,
-    /// The last of them.
-    last: Option<Source>,
-    words: BTreeMap<Cow<'a, str>, Recordings>,
-    traits: Traits,
-    /// What the numbers of an answer begin with, if all begin with the same.
-    first: First,
-    /// Where it was seen, each answer once, and whether the last value was the first one of its answer.
-    shown: Vec<(&'a str, Position)>,
-    is_first: bool,
-}
-
-/// With which number those of each answer begin, as an index does that counts its messages.
-#[derive(Default, Clone, Copy, PartialEq)]
-enum First {
-    #[default]
-    None,
-    One {
-        number: f64,
-        goes_on: bool,
-    },
-    Several,
-}
-
-impl First {
-    fn see(&mut self, number: f64, is_first: bool) {
-        *self = match *self {
-            Self::None => Self::One { number, goes_on: false },
-            Self::One { number: first, .. } if is_first && first != number => Self::Several,
-            Self::One { number: first, goes_on } => {
-                Self::One { number: first, goes_on: goes_on || first != number }
-            }
-            Self::Several => Self::Several,
-        };
-    }
-}
-
-type Side<'a> = BTreeMap<Place<'a>, Values<'a>>;
-
-/// What all messages of a side say, place by place.
-fn values<'a>(was: &Contract, answers: &[&'a Answer]) -> Side<'a> {
-    let mut tree = Tree::default();
-    let in_bodies = matches!(was.body, Some(Kinds::Each(_)));
-    for answer in answers {
-        let recording = Source::recording(answer.witness.0);
-        if !answer.events.is_empty() {
-            let root = tree.root((Part::Events, None));
-            let at = tree.member(root, Cow::Borrowed(ID));
-            let has_id = answer.events.iter().any(|event| event.has_id);
-            let seen = tree.see(at, recording, (&answer.place, Position::Whole));
-            seen.traits.text(if has_id { ID } else { "" });
-        }
-        let mut take = |part, message: &'a JsonMessage, is_kind: bool, at| {
-            let root = tree.root((part, is_kind.then_some(&*message.kind)));
-            let source = match part {
-                Part::Body => recording.within(message.text()),
-                _ => recording,
-            };
-            let mut walk = Walk { tree: &mut tree, answer, at };
-            walk.visit(message.text(), root, source, true);
-        };
-        take(Part::Headers, &answer.headers, false, Position::Whole);
-        if let Some(body) = &answer.body {
-            take(Part::Body, body, in_bodies, Position::Whole);
-        }
-        for (number, event) in answer.events.iter().enumerate() {
-            take(Part::Events, event, event.tag.is_named(), Position::Said(number));
-        }
-    }
-    tree.nodes.into_iter().map(|node| (node.place, node.values)).collect()
-}
-
-/// The places of all messages, each with those that are in it: most are found without making its name.
-#[derive(Default)]
-struct Tree<'a> {
-    roots: BTreeMap<(Part, Option<&'a str>), usize>,
-    nodes: Vec<Node<'a>>,
-}
-
-struct Node<'a> {
-    place: Place<'a>,
-    is_code: bool,
-    members: HashMap<Cow<'a, str>, usize, FixedState>,
-    elements: Option<usize>,
-    values: Values<'a>,
-}
-
-impl<'a> Tree<'a> {
-    fn root(&mut self, of: (Part, Option<&'a str>)) -> usize {
-        if let Some(root) = self.roots.get(&of) {
-            return *root;
-        }
-        let root = self.add(Place { part: of.0, kind: of.1, path: String::new() });
-        self.roots.insert(of, root);
-        root
-    }
-
-    fn add(&mut self, place: Place<'a>) -> usize {
-        let is_code = telling::is_error_code(place.path.split('.'));
-        let (members, values) = (HashMap::default(), Values::default());
-        self.nodes.push(Node { place, is_code, members, elements: None, values });
-        self.nodes.len() - 1
-    }
-
-    fn member(&mut self, node: usize, name: Cow<'a, str>) -> usize {
-        let of = &self.nodes[node];
-        if let Some(member) = of.members.get(&name) {
-            return *member;
-        }
-        let dot = if of.place.path.is_empty() { "" } else { "." };
-        let path = format!("{}{dot}{name}", of.place.path);
-        let member = self.add(Place { path, ..of.place });
-        self.nodes[node].members.insert(name, member);
-        member
-    }
-
-    fn elements(&mut self, node: usize) -> usize {
-        let of = &self.nodes[node];
-        if let Some(elements) = of.elements {
-            return elements;
-        }
-        let elements = self.add(Place { path: format!("{}[]", of.place.path), ..of.place });
-        self.nodes[node].elements = Some(elements);
-        elements
-    }
-
-    fn see(&mut self, node: usize, source: Source, shown: (&'a str, Position)) -> &mut Values<'a> {
-        let seen = &mut self.nodes[node].values;
-        if seen.last != Some(source) {
-            seen.all.insert(source);
-            seen.last = Some(source);
-        }
-        seen.is_first = seen.shown.last().is_none_or(|(last, _)| *last != shown.0);
-        if seen.is_first {
-            seen.shown.push(shown);
-        }
-        seen
-    }
-}
-
-/// A way through the values of one message.
-struct Walk<'s, 'a> {
-    tree: &'s mut Tree<'a>,
-    answer: &'a Answer,
-    at: Position,
-}
-
-impl<'a> Walk<'_, 'a> {
-    /// `is_outermost` says that no list is around the value.
-    fn visit(&mut self, value: Text<'a>, node: usize, source: Source, is_outermost: bool) {
-        match value.container() {
-            Some(Container::Object) => {
-                for (name, member) in value.members() {
-                    let at = self.tree.member(node, name);
-                    self.visit(member, at, source, is_outermost);
-                }
-            }
-            Some(Container::Array) => {
-                let at = self.tree.elements(node);
-                let mut count = 0;
-                for element in value.elements() {
-                    let source = if is_outermost { source.within(element) } else { source };
-                    self.visit(element, at, source, false);
-                    count += 1;
-                }
-                self.see(node, source).traits.list(count);
-            }
-            None => self.leaf(value, node, source),
-        }
-    }
-
-    fn leaf(&mut self, value: Text<'a>, node: usize, source: Source) {
-        let spelled = value.as_str();
-        if let Some(text) = value.string() {
-            let seen = self.see(node, source);
-            let is_word = seen.traits.text(&text);
-            if is_word && text.len() <= LONGEST_WORD {
-                seen.word(text, source);
-            }
-        } else if let Ok(number) = spelled.parse::<f64>() {
-            let is_code = self.tree.nodes[node].is_code;
-            let seen = self.see(node, source);
-            seen.first.see(number, seen.is_first);
-            seen.traits.number(number);
-            if is_code {
-                seen.word(Cow::Borrowed(spelled), source);
-            }
-        }
-    }
-
-    fn see(&mut self, node: usize, source: Source) -> &mut Values<'a> {
-        self.tree.see(node, source, (&self.answer.place, self.at))
-    }
-}
-
-impl<'a> Values<'a> {
-    fn word(&mut self, word: Cow<'a, str>, source: Source) {
-        if self.words.len() < MOST_WORDS || self.words.contains_key(&word) {
-            self.words.entry(word).or_default().insert(source);
-        }
-    }
-
-    /// The word that is said most often of those that the other side never says, and by how many recordings.
-    fn said_only(&self, other: &Self) -> Option<(String, usize)> {
-        let only = self.words.iter().filter(|(word, _)| !other.words.contains_key(*word));
-        let most = only.max_by_key(|(_, said)| said.len());
-        most.map(|(word, said)| (word.to_string(), said.len()))
-    }
-
-    /// How many recordings say a word.
-    fn saying(&self, word: &str) -> usize {
-        self.words.get(word).map_or(0, Recordings::len)
-    }
 }
 
 /// What stood at a place, and what stands there now.

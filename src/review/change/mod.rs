@@ -36,6 +36,7 @@ mod swap;
 mod ties;
 mod traits;
 mod unseen;
+mod values;
 mod weight;
 
 pub use approval::Approval;

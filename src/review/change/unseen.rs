@@ -30,33 +30,42 @@ pub(super) fn add(drafts: &mut Vec<Draft>, was: &Contract, [before, answers]: [&
         |seen: &Seen| seen.share.seen == 0 && seen.share.all >= FEWEST && !is_asked_for(seen);
     let gone = was.seen(answers).into_iter().filter(is_gone);
     let gone = gone.filter_map(|seen| Some((seen.key(), seen.share, not_seen(&seen)?)));
-    let now = was.messages(answers);
-    // Nothing to compare with, where there are no messages at all.
-    let counts = now.values().map(|share| share.all).next().filter(|all| *all >= FEWEST);
+    let gone: Vec<(String, Share, Draft)> = gone.collect();
     let counted: BTreeMap<String, Share>;
     let known = if before.is_empty() {
         &was.origin.seen
     } else {
-        let seen = was.seen(before).into_iter().map(|it| (it.key(), it.share));
+        let seen = if gone.is_empty() { Vec::new() } else { was.seen(before) };
+        let seen = seen.into_iter().map(|it| (it.key(), it.share));
         counted = seen.chain(was.messages(before)).collect();
         &counted
     };
-    let often = || known.iter().filter(|(_, share)| share.is_often());
-    let types = often().filter(|(key, _)| !now.contains_key(*key)).filter_map(|(key, _)| {
-        let draft = promised_orders::tag_gone(contract::message(key)?);
-        Some((key.clone(), Share { seen: 0, all: counts? }, draft))
-    });
-    for (key, now, draft) in gone.chain(types).collect::<Vec<_>>() {
-        let Some(share) = known.get(&key).copied().filter(|share| share.is_often()) else {
-            continue;
-        };
-        let draft = weighed(draft, share, now, often().count());
+    let often = known.values().filter(|share| share.is_often()).count();
+    for (key, now, draft) in gone.into_iter().chain(types_gone(was, known, answers)) {
+        let share = known.get(&key).copied().filter(|share| share.is_often());
+        let Some(share) = share else { continue };
+        let draft = weighed(draft, share, now, often);
         match drafts.iter_mut().find(|other| is_told(other, &draft)) {
             None => drafts.push(draft),
             Some(other) if other.is(&draft) && other.verdict == Verdict::Trim => *other = draft,
             Some(_) => {}
         }
     }
+}
+
+/// The known types of messages that none of these has, where there are messages enough.
+fn types_gone(
+    was: &Contract,
+    known: &BTreeMap<String, Share>,
+    answers: &[Answer],
+) -> Vec<(String, Share, Draft)> {
+    let now = was.messages(answers);
+    let all = now.values().map(|share| share.all).next().filter(|all| *all >= FEWEST);
+    let gone = known.keys().filter(|key| !now.contains_key(*key)).filter_map(|key| {
+        let draft = promised_orders::tag_gone(contract::message(key)?);
+        Some((key.clone(), Share { seen: 0, all: all? }, draft))
+    });
+    gone.collect()
 }
 
 /// What it is that no recording shows something.
