@@ -120,7 +120,7 @@ fn repeated<'m>(
         .flat_map(|(message, said)| said.iter().map(move |field| (field, &message.tag)));
     let by_others = fields.filter(|(field, tag)| *types.entry(field).or_insert(tag) != *tag);
     let mut by_others: HashSet<&Field<'_>> = by_others.map(|(field, _)| field).collect();
-    // A key is always one of several: of texts only some are the same by chance.
+    // Each value of a key comes again in another type of message; of texts only some do, by chance.
     let alone = types.keys().filter(|field| !by_others.contains(*field));
     let texts: HashSet<&str> = alone.map(|(path, _)| &**path).collect();
     by_others.retain(|(path, _)| !texts.contains(&**path));

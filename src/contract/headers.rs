@@ -9,7 +9,7 @@ use super::cut::JsonMessage;
 use super::{Contract, Kinds};
 use crate::cassette::{Headers, Request, Response};
 use crate::identity;
-use crate::message::Tag;
+use crate::message::{Tag, telling};
 
 /// Fields that tell a client what to do next, or where (RFC 9110, sections 10.2, 14 and 15; RFC 8288, 8594,
 /// 6265, 6266), and those that SDKs of agent servers read.
@@ -38,9 +38,6 @@ const TELLING: [&str; 19] = [
 /// It says several things of which each may come in a field of its own.
 const SET_COOKIE: &str = "set-cookie";
 
-/// What names of fields have in them that tell how much is left of what a client may use, whoever's they are.
-const LIMITS: [&str; 2] = ["ratelimit", "rate-limit"];
-
 /// Which header fields are part of what is promised.
 #[derive(Debug, Default)]
 pub(super) struct Promised(BTreeSet<String>);
@@ -54,9 +51,8 @@ impl Promised {
     /// Adds those by which a client goes: their name says so, or it sends back what they say (`sent`).
     pub(super) fn see(&mut self, response: &Response, sent: &HashSet<&[u8]>) {
         for (name, value) in lower(&response.headers) {
-            let is_telling = TELLING.contains(&&*name)
-                || LIMITS.iter().any(|limit| name.contains(limit))
-                || sent.contains(&**value);
+            let is_telling =
+                TELLING.contains(&&*name) || telling::is_limit(&name) || sent.contains(&**value);
             if is_telling {
                 self.0.insert(name);
             }

@@ -315,3 +315,23 @@ fn is_path(text: &str) -> Option<&str> {
         .all(|(place, name)| is_plain(name) || (place == 0 && name.is_empty()))
         .then_some(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_client_chooses_freely_is_no_case() {
+        for (pointer, expected) in [
+            ("/tools/0/description", true),
+            ("/tools/0/name", true),
+            ("/tools/0/input_schema/type", true),
+            ("/model", true),
+            ("/stream", false),
+            ("/messages/0/role", false),
+        ] {
+            let feature = Feature::asked(pointer).expect("it is a place");
+            assert_eq!(feature.is_chosen(), expected, "{pointer}");
+        }
+    }
+}

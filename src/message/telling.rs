@@ -36,6 +36,12 @@ pub(crate) fn is_error_code<'p>(place: impl DoubleEndedIterator<Item = &'p str>)
         && steps.any(|step| step.starts_with("error") || step.ends_with("error"))
 }
 
+/// Whether a header field is called like what tells how much is left of what a client may use:
+/// `anthropic-ratelimit-requests-remaining`.
+pub(crate) fn is_limit(header: &str) -> bool {
+    ["ratelimit", "rate-limit"].iter().any(|limit| header.contains(limit))
+}
+
 fn ends_in(field: &str, names: &[&str]) -> bool {
     let field = field.to_ascii_lowercase();
     let mut words = field.split(|c: char| !c.is_ascii_alphanumeric());

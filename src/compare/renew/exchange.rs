@@ -10,6 +10,7 @@ use super::body::{Said, same_until_left, settled};
 use super::settle::{Render, Settle};
 use crate::cassette::{Body, End, Headers, Interaction, Interim, Outcome, Request, Response};
 use crate::compare::alignment::{self, Field, Said as Text, Script, View};
+use crate::message::telling;
 use crate::text::json::Text as Json;
 use crate::text::multipart::boundary;
 
@@ -281,8 +282,7 @@ fn quoted_as(old: &str, new: &str) -> Option<String> {
 
 fn is_of_transfer(name: &str) -> bool {
     OF_TRANSFER.contains(&name)
-        || (["ratelimit", "rate-limit"].iter().any(|limit| name.contains(limit))
-            && (name.contains("remaining") || name.contains("reset")))
+        || (telling::is_limit(name) && (name.contains("remaining") || name.contains("reset")))
 }
 
 /// An announced length that was right before is right afterwards.

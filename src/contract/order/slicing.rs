@@ -234,7 +234,6 @@ fn pairs<'w>(kind: &str, word: impl Iterator<Item = Letter<'w>>, found: &mut BTr
 /// Fields that say by what they do that they are keys: some types of events give a value, and only others
 /// come back to it.
 fn referred_to<'w>(words: &[&'w Word]) -> BTreeSet<&'w str> {
-    let differing = said_by_pieces(words);
     let mut given: BTreeMap<&str, [BTreeSet<&str>; 2]> = BTreeMap::new();
     for word in words {
         let mut known = BTreeSet::new();
@@ -248,25 +247,7 @@ fn referred_to<'w>(words: &[&'w Word]) -> BTreeSet<&'w str> {
     }
     let is_key =
         |[first, later]: &[BTreeSet<&str>; 2]| !later.is_empty() && first.is_disjoint(later);
-    let keys = given.into_iter().filter(|(name, tags)| is_key(tags) && !differing.contains(name));
-    keys.map(|(name, _)| name).collect()
-}
-
-/// Fields in which the pieces of one message differ, such as their text: that two pieces say the same ties nothing.
-fn said_by_pieces<'w>(words: &[&'w Word]) -> BTreeSet<&'w str> {
-    let tokens = || words.iter().flat_map(|word| &word.tokens);
-    let names = |token: &'w Token| token.fields.iter().map(|(name, _)| name.as_str());
-    let mut in_all: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for token in tokens().filter(|token| token.run) {
-        let alike: BTreeSet<&str> = names(token).collect();
-        let known = in_all.entry(token.tag.as_str()).or_insert_with(|| alike.clone());
-        known.retain(|name| alike.contains(name));
-    }
-    let alone = tokens().filter(|token| !token.run).filter_map(|token| {
-        let alike = in_all.get(token.tag.as_str())?;
-        Some(names(token).filter(|name| !alike.contains(name)).collect::<Vec<_>>())
-    });
-    alone.flatten().collect()
+    given.into_iter().filter(|(_, tags)| is_key(tags)).map(|(name, _)| name).collect()
 }
 
 /// Whether a field may tell slices apart: one of the event itself, with a text or a number.

@@ -168,7 +168,7 @@ struct Run {
 }
 
 /// So often a rule is tried in a run.
-const TRIES: usize = 16;
+const TRIES: usize = 64;
 
 impl Run {
     fn may_try(&mut self, rule: &Look, text: &[u8], at: usize) -> bool {

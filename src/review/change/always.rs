@@ -18,7 +18,7 @@ use super::draft::{Draft, Shown, at};
 use super::instead::hardly_chance;
 use super::report::Verdict;
 use super::rule::Rule;
-use super::traits::Lost;
+use super::traits::{Lost, Of};
 use super::values::{First, Place, Side, Values, values};
 use super::weight::{CHANCE_OF_ALL, is_outcome};
 use crate::contract::order::{FEWEST, exact};
@@ -26,6 +26,9 @@ use crate::contract::shape::Recordings;
 use crate::contract::{Answer, Contract};
 use crate::identity::{Meaning, identifiers};
 use crate::text::json::Text;
+
+/// A shorter word stands in what a client says by chance.
+const LEAST_SAID: usize = 3;
 
 /// Adds what always was so and never is any more to what else has changed. `is_said` tells whether the clients of a
 /// side say a word themselves.
@@ -45,15 +48,13 @@ pub(super) fn add(
     let alike = of_same(&sides, |question| question.places);
     let equal = of_same(&sides, |question| question.says);
     let Some(values) = both_sides(was, &alike) else { return };
-    let places = |sides: &[Vec<&Answer>; 2]| -> Vec<String> {
-        sides.iter().flatten().map(|answer| answer.place.clone()).collect()
-    };
-    let others = (places(&alike) != places(&equal)).then(|| both_sides(was, &equal));
-    let words = others.as_ref().map_or(Some(&values), Option::as_ref);
+    let are_all = alike.iter().flatten().count() == equal.iter().flatten().count();
+    let others = if are_all { None } else { both_sides(was, &equal) };
+    let words = if are_all { Some(&values) } else { others.as_ref() };
     let words = words.into_iter().flat_map(|sides| {
         told(sides, &|pair| pair.words(), &|pair, chance| pair.word(chance, &is_said))
     });
-    let traits = told(&values, &|pair| pair.traits(), &|pair, chance| pair.lost(chance));
+    let traits = told(&values, &|pair| pair.traits(), &|pair, chance| pair.lost(chance, &is_said));
     for draft in words.chain(traits) {
         if !drafts.iter().any(|other| is_told(other, &draft)) {
             drafts.push(draft);
@@ -84,10 +85,10 @@ type Chance<'a> = dyn Fn([(u64, u64); 2]) -> f64 + 'a;
 /// What a request asks, as hashes.
 #[derive(Clone, Copy)]
 struct Question {
-    /// Its words, without those that have a digit, as identifiers and numbers do.
-    says: u64,
     /// In which places it says something, whatever that is.
     places: u64,
+    /// The same with its words, without those that have a digit, as identifiers and numbers do.
+    says: u64,
 }
 
 impl Question {
@@ -96,14 +97,14 @@ impl Question {
         let said = answer.said_by_client().unwrap_or_default();
         let words = said.split(|char: char| !char.is_alphanumeric());
         let words = words.filter(|word| !word.bytes().any(|byte| byte.is_ascii_digit()));
-        let says = state.hash_one(words.collect::<Vec<_>>());
+        let words: Vec<&str> = words.collect();
         let mut places = BTreeSet::new();
         if let Some(json) = Text::read(said) {
             json.each_leaf(|pointer, _, _, _| {
                 places.insert(state.hash_one(without_numbers(pointer)));
             });
         }
-        Self { says, places: state.hash_one(places) }
+        Self { places: state.hash_one(&places), says: state.hash_one((places, words)) }
     }
 }
 
@@ -205,7 +206,7 @@ impl Pair<'_, '_> {
 
     /// Whether it is a name, a time or a version, which are others in each recording or each release.
     fn is_another_each_time(&self, word: &str, now: Option<&str>) -> bool {
-        let bare = |word: &str| word.replace(|char: char| char.is_ascii_digit(), "");
+        let bare = |word: &str| word.replace(|char: char| char.is_ascii_digit() || char == '.', "");
         let is_name = |word: &str| identifiers(word).next().is_some();
         let is_known_as_word = is_outcome(&self.place.path);
         let is_other = Meaning::of(self.place.field()) != Meaning::Plain
@@ -215,17 +216,29 @@ impl Pair<'_, '_> {
     }
 
     /// What held of all values and holds of none.
-    fn lost(&self, chance: &Chance<'_>) -> Option<Draft> {
+    fn lost(&self, chance: &Chance<'_>, is_said: &impl Fn(&str) -> [bool; 2]) -> Option<Draft> {
         let (was, is) = (self.old.all.len(), self.new.all.len());
         if chance([(was as u64, was as u64), (0, is as u64)]) > CHANCE_OF_ALL {
             return None;
         }
-        let is_serial = Meaning::of(self.place.field()) == Meaning::Identity;
-        let lost = self.old.traits.lost(&self.new.traits, is_serial);
-        let Lost { key, said } = lost.or_else(|| self.begins_elsewhere())?;
+        let lost = self.old.traits.lost(&self.new.traits);
+        let Lost { key, of, said } = lost.or_else(|| self.begins_elsewhere())?;
+        if of == Of::Format && !self.has_format(is_said) {
+            return None;
+        }
         let what = format!("{} {said}", at(self.place.part, &self.place.named()));
         let draft = self.draft(Verdict::Unproven, what, key.to_owned());
         Some(draft.because(hardly_chance(is, [was, was])))
+    }
+
+    /// Whether values have a form that the server gives them: they are many, and none is the client's own. What is
+    /// always the same is a word.
+    fn has_format(&self, is_said: &impl Fn(&str) -> [bool; 2]) -> bool {
+        let sides = [self.old, self.new].into_iter().enumerate();
+        sides.into_iter().all(|(number, side)| {
+            let long = side.words.keys().filter(|word| word.len() >= LEAST_SAID);
+            side.words.len() >= FEWEST && !long.take(FEWEST).any(|word| is_said(word)[number])
+        })
     }
 
     /// Another number to begin with: a client takes it for the place in a list.
@@ -235,9 +248,8 @@ impl Pair<'_, '_> {
             _ => None,
         };
         let (before, now) = (begins(self.old)?, begins(self.new)?);
-        let said =
-            format!("always began with {before} in an answer, and always begins with {now} now");
-        (before != now).then_some(Lost { key: "first", said })
+        let said = format!("always began at {before} in an answer, and always begins at {now} now");
+        (before != now).then_some(Lost { key: "first", of: Of::Size, said })
     }
 
     fn draft(&self, verdict: Verdict, what: String, key: String) -> Draft {

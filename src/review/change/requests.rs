@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cut::cut_by;
-use super::draft::{Draft, Position, Shown, at, cut};
+use super::draft::{Draft, Position, Shown, at, cut, same_or_added};
 use super::report::{CassettePair, Exchange, InteractionPair, Part, Verdict};
 use super::rule::Rule;
 use super::shapes;
@@ -224,12 +224,7 @@ pub(super) fn failed_calls(was: &Contract, answers: &[Answer]) -> Vec<Draft> {
         })
     });
     let mut drafts = Vec::new();
-    for draft in failed {
-        match drafts.iter_mut().find(|other: &&mut Draft| other.is(&draft)) {
-            Some(known) => known.show(&draft),
-            None => drafts.push(draft),
-        }
-    }
+    failed.for_each(|draft| same_or_added(&mut drafts, draft.clone()).show(&draft));
     drafts
 }
 

@@ -22,8 +22,18 @@ impl Default for Traits {
 pub(super) struct Lost {
     /// What it is called, which stays the same.
     pub(super) key: &'static str,
+    pub(super) of: Of,
     /// What is said of the field.
     pub(super) said: String,
+}
+
+/// What it is that all values have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    /// How texts are written.
+    Format,
+    /// How large or how many something is, or that there is nothing.
+    Size,
 }
 
 /// What a text can be: the bit 0 is of lists and numbers, too.
@@ -44,12 +54,12 @@ const OF_TEXTS: [(&str, Verb, &str); 12] = [
     ("path", Verb::Begins, "with `/`"),
     ("number", Verb::Is, "a number"),
     ("hexadecimal", Verb::Is, "hexadecimal"),
-    ("dot", Verb::Has, "`.` in it"),
-    ("colon", Verb::Has, "`:` in it"),
-    ("equals", Verb::Has, "`=` in it"),
-    ("slash", Verb::Has, "`/` in it"),
-    ("dash", Verb::Has, "`-` in it"),
-    ("underscore", Verb::Has, "`_` in it"),
+    ("dot", Verb::Has, "a `.` in it"),
+    ("colon", Verb::Has, "a `:` in it"),
+    ("equals", Verb::Has, "a `=` in it"),
+    ("slash", Verb::Has, "a `/` in it"),
+    ("dash", Verb::Has, "a `-` in it"),
+    ("underscore", Verb::Has, "a `_` in it"),
     ("capitals", Verb::Has, "capital letters in it"),
 ];
 
@@ -59,8 +69,9 @@ const LOOKED_AT: usize = 256;
 /// Shorter words are hexadecimal by chance.
 const LEAST_HEXADECIMAL: usize = 8;
 
-/// Numbers are of another size if there is so much between the greatest and the least.
-const ANOTHER_SIZE: f64 = 100.0;
+/// The least power of ten by which another unit is told, and how far off it both ends may be, as logarithms.
+const ANOTHER_UNIT: f64 = 2.0;
+const OFF: f64 = 0.1;
 
 impl Traits {
     /// Takes in a text, and says whether it is a word. Of a sentence, which people read, only that it is not empty.
@@ -124,36 +135,43 @@ impl Traits {
             + usize::from(self.size != other.size)
     }
 
-    /// What held of all values of before and holds of none of now, or the other way round; the most telling one. The
-    /// size of a serial number tells nothing: it grows.
-    pub(super) fn lost(&self, now: &Self, is_serial: bool) -> Option<Lost> {
+    /// What held of all values of before and holds of none of now, or the other way round; the most telling one.
+    pub(super) fn lost(&self, now: &Self) -> Option<Lost> {
         let lost = self.all & !now.any;
         // What was never counted may come up at any time.
         let ignored = if self.size.is_some() { lost & EMPTY } else { 0 };
         let flipped = (lost | now.all & !self.any) & !ignored;
         if flipped & EMPTY != 0 {
             let nothing = if self.size.is_some() { "0" } else { "empty" };
-            return Some(Lost { key: "empty", said: Verb::Is.said(nothing, lost & EMPTY != 0) });
+            let said = Verb::Is.said(nothing, lost & EMPTY != 0);
+            return Some(Lost { key: "empty", of: Of::Size, said });
         }
         let named = || {
             let number = flipped.trailing_zeros();
             let (key, verb, what) = *OF_TEXTS.get(number as usize)?;
-            Some(Lost { key, said: verb.said(what, lost & (1 << number) != 0) })
+            let said = verb.said(what, lost & (1 << number) != 0);
+            Some(Lost { key, of: Of::Format, said })
         };
-        let other_size = self.other_size(now).filter(|_| !is_serial);
-        other_size.or_else(named).or_else(|| self.other_length(now))
+        self.other_unit(now).or_else(named).or_else(|| self.other_length(now))
     }
 
-    fn other_size(&self, now: &Self) -> Option<Lost> {
+    /// Numbers that are all so many times what they were: of what only grew, the least grew by another factor than the
+    /// greatest.
+    fn other_unit(&self, now: &Self) -> Option<Lost> {
         let ((least, greatest), (new_least, new_greatest)) = self.size.zip(now.size)?;
-        let grows = greatest > 0.0 && new_least > greatest * ANOTHER_SIZE;
-        let shrinks = new_greatest > 0.0 && least > new_greatest * ANOTHER_SIZE;
-        let said = match (grows, shrinks) {
-            (true, _) => format!("was at most {greatest}, and is at least {new_least} now"),
-            (_, true) => format!("was at least {least}, and is at most {new_greatest} now"),
-            _ => return None,
+        let power = (new_greatest / greatest).log10().round();
+        let is_it = |ratio: f64| (ratio.log10() - power).abs() < OFF;
+        let is_unit = power.abs() >= ANOTHER_UNIT
+            && is_it(new_least / least)
+            && is_it(new_greatest / greatest);
+        let said = if new_least > greatest {
+            format!("was at most {greatest}, and is at least {new_least} now")
+        } else if new_greatest < least {
+            format!("was at least {least}, and is at most {new_greatest} now")
+        } else {
+            return None;
         };
-        Some(Lost { key: "size", said })
+        is_unit.then_some(Lost { key: "unit", of: Of::Size, said })
     }
 
     fn other_length(&self, now: &Self) -> Option<Lost> {
@@ -166,6 +184,7 @@ impl Traits {
         };
         is_other.then(|| Lost {
             key: "length",
+            of: if self.is_list { Of::Size } else { Of::Format },
             said: format!("always had {}, and always has {} now", of(least), of(new_least)),
         })
     }
@@ -177,7 +196,7 @@ impl Verb {
         let [before, now] = if was { ["always", "never"] } else { ["never", "always"] };
         match self {
             Self::Is => format!("was {before} {what}, and {now} is now"),
-            Self::Has => format!("{before} had {what}, and {now} has now"),
+            Self::Has => format!("{before} had {what}, and {now} does now"),
             Self::Begins => format!("{before} began {what}, and {now} does now"),
         }
     }

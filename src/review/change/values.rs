@@ -17,7 +17,7 @@ use crate::text::json::{Container, Text};
 const ID: &str = "id:";
 
 /// No word is longer, in bytes.
-const LONGEST_WORD: usize = 64;
+const LONGEST_WORD: usize = 256;
 
 /// A place with more words than these says anything.
 const MOST_WORDS: usize = 64;

@@ -38,7 +38,7 @@ fn what_always_held_of_a_value_and_never_does_now_is_told() {
         (
             Box::new(move |at| text(format!("{}.{at}", at + 3))),
             Box::new(move |at| text(format!("{}{at}", at + 30))),
-            "always had `.` in it, and never has now",
+            "always had a `.` in it, and never does now",
         ),
         (
             Box::new(move |at| text(format!("/files/w{at}.png"))),
@@ -102,7 +102,8 @@ fn a_code_of_an_error_that_is_always_another_one_breaks() {
 #[test]
 fn what_is_another_in_each_release_or_each_recording_is_no_change() {
     let cases = [
-        (r#""1.4.0""#, r#""1.5.0""#),
+        (r#""1.9.0""#, r#""1.10.0""#),
+        (r#""1.9""#, r#""2""#),
         (r#""msg_8f3kQzT1xLm2Wp""#, r#""msg_Zk29LpQ7vTn4Rb""#),
         (r#""It is fine.""#, r#""All is well.""#),
         ("4096", "8192"),
@@ -127,8 +128,29 @@ fn what_clients_say_or_ask_otherwise_is_no_change_of_the_server() {
     assert_eq!(told(&ada, &bob).len(), 1);
     assert_eq!(told(&asked_of("ada"), &asked_of("bob")), [""; 0]);
     assert_eq!(told(&asking("one", |_| echo("ada")), &asking("another", |_| echo("bob"))), [""; 0]);
+    // A form of its own is no form of the server's.
+    let named = |mark: char| {
+        let one = |number: usize| {
+            let name = format!("{}{mark}{}", "abcdefghijkl".as_bytes()[number], number);
+            let said = format!(r#"{{"who":"{name}"}}"#);
+            exchange("/chat", &said, 200, &[&said])
+        };
+        apart("c", (0..12).map(one))
+    };
+    assert_eq!(told(&named('-'), &named('_')), [""; 0]);
     // It was asked the same, and answers something else now.
     assert_eq!(told(&asking("ada", |_| echo("ada")), &asking("ada", |_| echo("bob"))).len(), 1);
+}
+
+#[test]
+fn what_grows_with_the_server_is_of_no_other_unit() {
+    let told = |old: usize, new: usize| {
+        of_values(|at| (old + at).to_string(), |at| (new + 3 * at).to_string())
+    };
+
+    assert_eq!(told(1, 900), [""; 0]);
+    assert_eq!(told(100, 4_000), [""; 0]);
+    assert_eq!(told(1_000, 1_000_000).len(), 1);
 }
 
 #[test]
@@ -159,7 +181,7 @@ fn where_a_count_begins_and_names_of_events_by_which_streams_go_on_are_told() {
     };
 
     let told = between(&streams(0, true), &streams(1, true));
-    let what = "always began with 0 in an answer, and always begins with 1 now";
+    let what = "always began at 0 in an answer, and always begins at 1 now";
     assert!(told.iter().any(|it| it.contains(what)), "{told:?}");
     let told = between(&streams(0, true), &streams(0, false));
     let what = "unproven value-other: `id:` was never empty, and always is now";

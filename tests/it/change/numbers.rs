@@ -1,5 +1,7 @@
 //! What all recordings show together, told by `check` and `diff` alike.
 
+use retape::cassette::Outcome;
+
 use super::recordings::exchange;
 use super::state::{Side, apart, both};
 
@@ -189,4 +191,40 @@ fn what_clients_ask_is_told_where_it_was_asked() {
     assert_eq!(same, [""; 0]);
     assert!(wider.iter().any(|it| it.contains("limit")), "{wider:?}");
     assert!(!wider.iter().any(|it| it.contains("request-wider") && it.contains("path")));
+}
+
+/// Answers of twelve recordings behind these header fields.
+fn behind(fields: &[(&str, &str)]) -> Side {
+    let mut side = side("c", 12, 404, |_| vec![r#"{"title":"none","n":1}"#.to_owned()]);
+    for (_, cassette) in &mut side {
+        let Outcome::Response(response) = &mut cassette.interactions[0].outcome else {
+            unreachable!("it answers")
+        };
+        fields.iter().for_each(|(name, value)| response.headers.set(name, (*value).to_owned()));
+    }
+    side
+}
+
+#[test]
+fn json_by_another_name_is_one_change_and_compared() {
+    let named = |media: &str| behind(&[("content-type", media)]);
+
+    for told in both(&named("application/problem+json"), &named("application/json")) {
+        let what =
+            "it answers with `application/json`, and not `application/problem+json` any more";
+        assert_eq!(told, [format!("breaking media-new: {what}")]);
+    }
+}
+
+#[test]
+fn limits_of_use_are_promised_whoever_names_them() {
+    for name in ["anthropic-ratelimit-requests-reset", "x-rate-limit-limit", "ratelimit-policy"] {
+        let [old, new] = [behind(&[(name, "later")]), behind(&[])];
+        for told in both(&old, &new) {
+            assert!(
+                told.iter().any(|it| it.starts_with("breaking") && it.contains(name)),
+                "{told:?}"
+            );
+        }
+    }
 }

@@ -168,6 +168,24 @@ fn slices_are_compared_inside() {
 }
 
 #[test]
+fn what_begins_or_ends_in_a_slice_is_not_said_of_the_stream() {
+    for (new, what) in [
+        ("a b?", "order-end-new: what belongs to one `id` ends after `a` with no `b`"),
+        (
+            "a? b",
+            "order-missing: `b` comes at the beginning of what belongs to one `id` with no `a` between",
+        ),
+        (
+            "b a b",
+            "order-start-new: what belongs to one `id` begins with `b`, where `a` was promised",
+        ),
+    ] {
+        let new = format!("(per id ({new}))+");
+        check("(per id (a b))+", &new, &[&format!("breaking {what}")]);
+    }
+}
+
+#[test]
 fn other_slices_are_unproven() {
     let report = compared(&stream("(per id (a b))+"), &stream("(per step (a b))+"));
 
