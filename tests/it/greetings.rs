@@ -78,3 +78,40 @@ async fn a_client_that_waits_for_more_before_it_speaks_gets_it() {
 
     assert_eq!(heard, ["somebody is here", "BOB", "ANN"]);
 }
+
+/// It is behind what another one has asked, so it stands in no answer to the client that hears it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_server_said_of_itself_holds_up_nobody_who_comes_later() {
+    let (say, heard) = mpsc::channel();
+    let (say, heard) = (Mutex::new(say), Mutex::new(heard));
+    let server = Sockets::start(move |socket| {
+        assert_eq!(socket.read().unwrap(), "hello");
+        socket.send("hello");
+        match &*socket.read().unwrap() {
+            "listen" => socket.send(heard.lock().unwrap().recv().unwrap()),
+            "tell" => say.lock().unwrap().send("told").unwrap(),
+            text => socket.send(&text.to_uppercase()),
+        }
+    });
+    let greeted = |url: &str| {
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        assert_eq!(socket.ask("hello"), "hello");
+        socket
+    };
+    let three = |url: &str| {
+        let mut ann = greeted(url);
+        ann.send("listen");
+        greeted(url).send("tell");
+        assert_eq!(ann.read().unwrap(), "told");
+        drop(ann);
+        assert_eq!(greeted(url).ask("carol"), "CAROL");
+    };
+    let stage = Stage::new();
+    let session = stage.session(Mode::Record).upstream(server.url()).start().await.unwrap();
+    three(&session.url());
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    three(&session.url());
+    session.finish().await.unwrap().all_played().unwrap();
+}

@@ -137,9 +137,11 @@ pub(super) fn is_of_another(one: &Interaction, other: &Interaction) -> bool {
 
 type Numbers = HashMap<u64, usize, foldhash::fast::FixedState>;
 
-/// Whether an interaction may have changed anything.
+/// Whether an interaction may have changed anything. What a server said of itself nobody has asked for.
 pub(super) fn writes(interaction: &Interaction) -> bool {
-    !interaction.request.only_reads()
+    let is_asked = !interaction.request.method.is_empty();
+    is_asked
+        && !interaction.request.only_reads()
         && interaction.response().is_some_and(|response| response.status < 400)
 }
 
