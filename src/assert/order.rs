@@ -123,7 +123,7 @@ impl Seen {
     /// It as an order. How many pieces come in a row is chance, even where the server counts them.
     fn text(&self) -> String {
         let steps = Trace::of(&self.messages, &self.protocols).steps;
-        let parts = steps.chunk_by(|one, next| one.tag == next.tag && one.tag.is_piece());
+        let parts = steps.chunk_by(|one, next| one.tag == next.tag && one.is_piece);
         let parts = parts.map(|steps| {
             let tag = Expression::tag(steps[0].tag.as_str());
             let is_one = steps.len() == 1 && steps[0].count() == 1;

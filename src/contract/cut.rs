@@ -92,6 +92,7 @@ impl Cut {
                     let token = Token {
                         tag: step.tag.as_str().to_owned(),
                         run: pieces.len() > 1,
+                        is_piece: step.is_piece,
                         keys: self.messages[pieces[0]].json().map_or_else(Vec::new, keys),
                         fields: alike(pieces.iter().map(|place| &said[*place])),
                         parts: self.messages[pieces[0]].json().map_or_else(Vec::new, parts),

@@ -75,6 +75,12 @@ impl Message {
         self.tag.is_keep_alive()
     }
 
+    /// Whether it is a piece of something: it is called so, and does not only say what came of something, as
+    /// `message_delta` of Anthropic's does.
+    pub(crate) fn is_piece(&self) -> bool {
+        self.tag.names_piece() && !self.json().is_some_and(is_outcome)
+    }
+
     /// What it says, if that is JSON.
     pub(crate) fn json(&self) -> Option<Text<'_>> {
         // It was read when the message was cut.
@@ -84,6 +90,19 @@ impl Message {
     fn new(tag: Tag, data: String, is_json: bool) -> Self {
         Self { tag, event: None, has_id: false, data, is_json, range: 0..0, chunk: 0, ms: 0 }
     }
+}
+
+/// Whether it says what came of something, and has no text beside it that could go on.
+fn is_outcome(json: Text<'_>) -> bool {
+    let (mut outcomes, mut texts) = (0, 0);
+    json.each_leaf(|_, name, _, spelled| {
+        if telling::is_outcome(&name) {
+            outcomes += 1;
+        } else if spelled.starts_with('"') && !telling::is_kind(&name) {
+            texts += 1;
+        }
+    });
+    outcomes > 0 && texts == 0
 }
 
 /// One of which only the type is known.

@@ -43,14 +43,10 @@ impl Tag {
         ["object", "array", "string", "scalar", TEXT].contains(&tag)
     }
 
-    /// Whether what is called so is a piece of something, by its name.
-    pub(crate) fn names_piece(name: &str) -> bool {
-        ["delta", "Delta", "chunk"].iter().any(|part| name.contains(part))
-    }
-
     /// Whether its name says that it is a piece of something.
-    pub(crate) fn is_piece(&self) -> bool {
-        matches!(self, Self::Named(name) | Self::KeepAlive(name) if Self::names_piece(name))
+    pub(crate) fn names_piece(&self) -> bool {
+        let is_piece = |name: &str| ["delta", "Delta", "chunk"].iter().any(|it| name.contains(it));
+        matches!(self, Self::Named(name) | Self::KeepAlive(name) if is_piece(name))
     }
 
     /// Whether the message says its type.

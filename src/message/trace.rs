@@ -27,6 +27,8 @@ pub struct Step {
     pub first_ms: u64,
     /// The same of the last one.
     pub last_ms: u64,
+    /// Whether these are pieces, by their name and what they say: how many come is chance.
+    pub is_piece: bool,
 }
 
 impl Trace {
@@ -60,8 +62,8 @@ impl Step {
     }
 
     fn begin(place: usize, message: &Message) -> Self {
-        let Message { tag, ms, .. } = message;
-        Self { tag: tag.clone(), messages: vec![place], first_ms: *ms, last_ms: *ms }
+        let (tag, is_piece) = (message.tag.clone(), message.is_piece());
+        Self { tag, messages: vec![place], first_ms: message.ms, last_ms: message.ms, is_piece }
     }
 
     fn goes_on_with(&self, message: &Message, relation: Relation) -> bool {
@@ -71,7 +73,7 @@ impl Step {
                 Relation::Different => false,
                 // Without any identity, two of the same type are two messages, unless the type
                 // itself says that it is a part of one.
-                Relation::Unsaid => !self.tag.is_named() || self.tag.is_piece(),
+                Relation::Unsaid => !self.tag.is_named() || self.is_piece,
             }
     }
 }

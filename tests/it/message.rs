@@ -481,6 +481,11 @@ mod trace {
         check(&[r#"{"type":"stop"}"#, r#"{"type":"stop"}"#], "stop stop");
         check(&[r#"{"type":"text.delta"}"#, r#"{"type":"text.delta"}"#], "text.delta+");
         check(&[r#"{"a":1}"#, r#"{"a":2}"#], "object+");
+        let ended =
+            r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"n":7}}"#;
+        check(&[ended, ended], "message_delta message_delta");
+        let said = r#"{"type":"message_delta","delta":{"stop_reason":null,"text":"so"}}"#;
+        check(&[said, said], "message_delta+");
     }
 
     #[test]

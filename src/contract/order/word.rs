@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::edges::{Letter, Witness};
-use crate::message::Tag;
 
 /// What guards and slices can see of an event. Any `Fn(&str) -> Option<String>` will do.
 pub trait Fields {
@@ -82,6 +81,8 @@ pub struct Token {
     pub tag: String,
     /// Whether it stands for several events in a row.
     pub run: bool,
+    /// Whether it is a piece of something, of which there may be more, whatever was seen.
+    pub is_piece: bool,
     /// Fields by which events may belong together: name and JSON text. `null` is no value.
     pub keys: Vec<(String, String)>,
     /// What it says, for guards: paths and JSON texts.
@@ -120,10 +121,9 @@ impl Token {
         Some(value)
     }
 
-    /// How many events it is where an order is asked. What is named after pieces comes in some, whatever
-    /// was seen.
+    /// How many events it is where an order is asked.
     fn times(&self) -> usize {
-        if self.run && !Tag::names_piece(&self.tag) { 2 } else { 1 }
+        if self.run && !self.is_piece { 2 } else { 1 }
     }
 
     /// Without some of its fields.
