@@ -68,6 +68,8 @@ pub(crate) struct Census<'s> {
     objects: Recordings,
     choices: Vec<(Choice<'s>, Recordings)>,
     booleans: Recordings,
+    /// The lists, and those in which something stands.
+    lists: Option<[Recordings; 2]>,
     elements: Option<Box<Self>>,
     fields: BTreeMap<&'s str, (&'s Field, Self)>,
     /// The members whose names are data.
@@ -101,7 +103,8 @@ impl<'s> Census<'s> {
             types.chain(truths).chain(words).map(|it| (it, Recordings::default())).collect();
         let elements = schema.array.as_deref().and_then(Self::of_any);
         let object = schema.object.as_deref().map(Self::of_object).unwrap_or_default();
-        Self { choices, elements, ..object }.told()
+        let lists = schema.array.is_some().then(Default::default);
+        Self { choices, lists, elements, ..object }.told()
     }
 
     /// The same, if there is anything to count in it.
@@ -116,7 +119,7 @@ impl<'s> Census<'s> {
             field.presence == Presence::Optional || inside.counts
         };
         let counts = !self.choices.is_empty()
-            || self.elements.is_some()
+            || self.lists.is_some()
             || self.rest.is_some()
             || self.branches.is_some()
             || self.fields.values().any(is_counted);
@@ -166,8 +169,13 @@ impl<'s> Census<'s> {
         }
         match value.container() {
             Some(json::Container::Array) => {
+                let mut elements = value.elements().peekable();
+                if let Some([all, filled]) = &mut self.lists {
+                    all.insert(source);
+                    elements.peek().into_iter().for_each(|_| filled.insert(source));
+                }
                 let Some(inside) = &mut self.elements else { return };
-                value.elements().for_each(|it| inside.see(it, source.within(it)));
+                elements.for_each(|it| inside.see(it, source.within(it)));
             }
             Some(json::Container::Object) => self.see_object(value, source),
             None => {}
@@ -217,6 +225,10 @@ impl<'s> Census<'s> {
                 Choice::Word(word) => (Difference::ValueRemoved((*word).to_owned()), &self.strings),
             };
             add(place, gone, seen, all);
+        }
+        if let Some([all, filled]) = &self.lists {
+            let place = [place.as_slice(), &["[]".to_owned()]].concat();
+            add(&place, Difference::Emptied, filled, all);
         }
         for (name, (field, inside)) in &self.fields {
             if field.presence == Presence::Optional {

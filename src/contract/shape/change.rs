@@ -55,6 +55,8 @@ pub enum Difference {
     BranchAdded(String, String),
     /// A kind of object is gone, told by this field and what it said.
     BranchRemoved(String, String),
+    /// No list has an element any more.
+    Emptied,
     /// Objects are told apart by this field now.
     ToldApart(String),
     /// Objects are not told apart by this field any more.
@@ -110,6 +112,7 @@ impl fmt::Display for Difference {
             Self::ValueAdded(value) => write!(f, "value added: {}", quote(value)),
             Self::ValueRemoved(value) => write!(f, "value removed: {}", quote(value)),
             Self::TruthRemoved(truth) => write!(f, "value removed: {truth}"),
+            Self::Emptied => f.write_str("is always empty now"),
             Self::FormatLost(format) => write!(f, "need not be {format} any more"),
             Self::FormatGained(format) => write!(f, "is {format} now"),
             Self::BranchAdded(tag, value) => write!(f, "branch added: {tag} {}", quote(value)),

@@ -417,6 +417,9 @@ fn said(json: &str) -> String {
     text.map_or_else(String::new, std::borrow::Cow::into_owned)
 }
 
+/// What tells the change of a list that is always empty now.
+pub(super) const FILLED: &str = "filled";
+
 /// Something that is allowed, and not seen any more.
 pub(super) fn not_seen(part: Part, kind: Option<&str>, change: Change) -> Option<Draft> {
     let draft = gone(part, std::iter::once(change), Basis::Accepted).pop()?;
@@ -453,6 +456,10 @@ fn gone(part: Part, differences: impl Iterator<Item = Change>, basis: Basis) -> 
             Difference::TruthRemoved(truth) => {
                 let what = format!("{name} is never `{truth}` any more");
                 (Rule::ValueGone, truth.to_string(), what)
+            }
+            Difference::Emptied => {
+                let what = format!("{} is always empty now", at(part, path.trim_end_matches("[]")));
+                (Rule::TypeGone, FILLED.to_owned(), what)
             }
             Difference::BranchRemoved(_, value) if part == Part::Events && path.is_empty() => {
                 let what = format!("`{value}` messages are not seen any more");

@@ -45,6 +45,9 @@ pub(super) fn add(drafts: &mut Vec<Draft>, was: &Contract, [before, answers]: [&
         let share = known.get(&key).copied().filter(|share| share.is_often());
         let Some(share) = share else { continue };
         let draft = weighed(draft, share, now, often);
+        if draft.key == shapes::FILLED {
+            drafts.retain(|other| !is_element_gone(other, &draft));
+        }
         match drafts.iter_mut().find(|other| is_told(other, &draft)) {
             None => drafts.push(draft),
             Some(other) if other.is(&draft) && other.verdict == Verdict::Trim => *other = draft,
@@ -83,6 +86,12 @@ fn weighed(draft: Draft, before: Share, now: Share, often: usize) -> Draft {
     }
     let why = hardly_chance(now.all, [before.seen, before.all]);
     Draft { verdict: Verdict::Unproven, ..draft }.because(why)
+}
+
+/// Whether a change says of the elements of a list what says that it is empty.
+fn is_element_gone(other: &Draft, emptied: &Draft) -> bool {
+    let at = |draft: &Draft| (draft.rule, draft.part, draft.path.clone());
+    other.verdict == Verdict::Trim && at(other) == at(emptied)
 }
 
 /// Whether another change tells the same, or what came in its place.

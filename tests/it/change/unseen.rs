@@ -53,6 +53,12 @@ fn what_is_never_true_again_is_told_by_numbers() {
 }
 
 #[test]
+fn a_list_in_which_nothing_stands_any_more_is_told_by_numbers() {
+    let pages = [r#"{"rows":[{"n":1}]}"#, r#"{"rows":[]}"#];
+    check(pages, &["type-gone: `rows` is always empty now"]);
+}
+
+#[test]
 fn a_type_that_a_value_never_has_again_is_told_by_numbers() {
     let pages = [r#"{"next":null}"#, r#"{"next":7}"#];
     check(pages, &["type-gone: `next` is never `null` any more"]);
