@@ -282,6 +282,17 @@ impl Schema {
         (field.presence == Presence::Required).then_some(&field.schema)
     }
 
+    /// The names of the fields that each of them has, if they are objects without a tag.
+    pub(crate) fn always(&self) -> impl Iterator<Item = &str> {
+        let plain = match self.object.as_deref() {
+            Some(Object::Plain(fields)) => Some(fields.fields.iter()),
+            _ => None,
+        };
+        let always =
+            plain.into_iter().flatten().filter(|(_, it)| it.presence == Presence::Required);
+        always.map(|(name, _)| name.as_str())
+    }
+
     /// The words by which the field `name` tells the objects in a list apart. The list stands in fields, one below the
     /// other.
     pub(crate) fn listed(&self, path: &[&str]) -> BTreeSet<&str> {

@@ -3,7 +3,7 @@
 use super::draft::{Draft, at};
 use super::report::{Part, Verdict};
 use super::rule::Rule;
-use crate::contract::shape::{Change, Difference, Gain, Gained};
+use crate::contract::shape::{Change, Difference, Gain, Gained, Schema};
 
 /// So many fields that moved are named.
 const NAMED: usize = 3;
@@ -49,21 +49,50 @@ pub(super) fn wrap(drafts: &mut Vec<Draft>, wraps: &[Wrap], part: Part) {
         {
             continue;
         }
-        let (gone, others): (Vec<Draft>, Vec<Draft>) =
-            std::mem::take(drafts).into_iter().partition(|it| moved(it));
-        let mut gone = gone.into_iter();
-        drafts.extend(gone.next().map(|first| {
-            let mut all = gone.fold(first, |mut all, draft| {
-                all.show(&draft);
-                all
-            });
-            all.possible = None;
-            all.what =
-                format!("{} fields moved into {}: {}", fields.len(), at(part, into), named(fields));
-            all.at(into.clone()).keyed("moved")
-        }));
-        drafts.extend(others.into_iter().filter(|draft| !is_new(draft)));
+        let what =
+            format!("{} fields moved into {}: {}", fields.len(), at(part, into), named(fields));
+        tell_once(drafts, moved, |all| Draft { what, ..all }.at(into.clone()).keyed("moved"));
+        drafts.retain(|draft| !is_new(draft));
     }
+}
+
+/// Tells as one change that none of the fields comes any more that were always there: another object came instead,
+/// and not the same one with other names.
+pub(super) fn replace(drafts: &mut Vec<Draft>, old: &Schema, part: Part) {
+    let always: Vec<String> = old.always().map(str::to_owned).collect();
+    let is_one = |draft: &Draft| is_gone(draft) && always.contains(&draft.path);
+    // The fields of the header are none of one object.
+    let is_object = part != Part::Headers && always.len() > NAMED;
+    let are_all_gone = || drafts.iter().filter(|it| is_one(it)).count() == always.len();
+    let is_new = |draft: &&Draft| draft.rule == Rule::FieldNew && !draft.path.contains('.');
+    if is_object && are_all_gone() && drafts.iter().filter(is_new).count() * 2 <= always.len() {
+        let all = at(part, "");
+        let what = format!(
+            "{all} has none of the {} fields that were always there: {}",
+            always.len(),
+            named(&always)
+        );
+        tell_once(drafts, is_one, |all| Draft { what, ..all }.at("").keyed("all"));
+    }
+}
+
+/// Makes one change of several.
+fn tell_once(
+    drafts: &mut Vec<Draft>,
+    is_one: impl Fn(&Draft) -> bool,
+    told: impl FnOnce(Draft) -> Draft,
+) {
+    let (some, others): (Vec<Draft>, Vec<Draft>) =
+        std::mem::take(drafts).into_iter().partition(is_one);
+    let mut some = some.into_iter();
+    drafts.extend(some.next().map(|first| {
+        let all = some.fold(first, |mut all, draft| {
+            all.show(&draft);
+            all
+        });
+        told(Draft { possible: None, ..all })
+    }));
+    drafts.extend(others);
 }
 
 /// ``a`, `b`, `c` and 2 more`.

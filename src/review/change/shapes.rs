@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::about::{About, row_around};
 use super::draft::{Draft, Position, at, cut, first_time, one_of, same_or_added};
-use super::renames::{GONE, rename, rename_optional, wrap, wraps};
+use super::renames::{GONE, rename, rename_optional, replace, wrap, wraps};
 use super::report::{Part, TOLERANT, Verdict};
 use super::rule::Rule;
 use crate::contract::Kinds;
@@ -201,6 +201,7 @@ fn changes(
         Basis::Accepted => make_up(&mut drafts, &gains, old, new),
     }
     wrap(&mut drafts, &wraps, part);
+    replace(&mut drafts, old, part);
     rename(&mut drafts, part);
     let renamed = rename_optional(&mut drafts, part, &differences);
     let is_kind = |it: &&mut Draft| it.rule == Rule::FieldNew && kinds.contains(&it.path);

@@ -49,6 +49,23 @@ fn a_list_that_was_always_empty_may_be_filled() {
 }
 
 #[test]
+fn another_object_in_the_place_of_one_is_told_once() {
+    let job = "object\n  cost: integer\n  id: string\n  owner: string\n  region: boolean";
+    check(
+        job,
+        "object\n  error: integer",
+        &[
+            "breaking field-missing: the answer has none of the 4 fields that were always there: \
+             `cost`, `id`, `owner` and 1 more",
+            "compatible field-new: `error` is new: `integer`",
+        ],
+    );
+    let [cost, id] = ["cost", "id"]
+        .map(|name| format!("breaking field-missing: `{name}` is gone, which was always there"));
+    check(job, "object\n  owner: string\n  region: boolean", &[&cost, &id]);
+}
+
+#[test]
 fn a_new_field_breaks_nobody_and_a_new_kind_of_member_does() {
     check(
         "object\n  a: integer",
