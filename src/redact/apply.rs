@@ -8,7 +8,7 @@ use super::{Redactor, Secrets, body, deltas, header, look, unicode, url};
 use crate::cassette::splice::{Edit, in_order, splice};
 use crate::cassette::{
     Body, Cassette, Frame, Headers, Interaction, Interactions, Media, Outcome, Peer, Recorded,
-    Request, Response, coding, large,
+    Request, Response, coding, large, placeholder,
 };
 
 /// Applies the rules to a request, and replaces what they found wherever else it stands in it.
@@ -51,7 +51,7 @@ fn looks_in_response(redactor: &Redactor, response: &mut Response, secrets: &mut
         if is_stream {
             edits.extend(deltas::edits(text, |joined| look::find(joined, &mut notes)));
         }
-        edits
+        fitted(text, edits)
     });
 }
 
@@ -109,14 +109,18 @@ pub(super) fn response(redactor: &Redactor, response: &mut Response, secrets: &m
     }
     let content_type = content_type(&response.headers);
     edit_body(redactor, &mut response.headers, &mut response.body, |text| {
-        body::find(text, content_type.as_deref(), &mut notes)
+        fitted(text, body::find(text, content_type.as_deref(), &mut notes))
     });
 }
 
 /// Applies the rules to a frame of a WebSocket, which is read like a body.
 fn frame(redactor: &Redactor, frame: &mut Frame, secrets: &mut Secrets) {
     let mut notes = Notes { redactor, side: side_of(frame), secrets };
-    edit_frame(frame, |text| body::find(text, None, &mut notes));
+    let is_answer = frame.from == Peer::Server;
+    edit_frame(frame, |text| {
+        let edits = body::find(text, None, &mut notes);
+        if is_answer { fitted(text, edits) } else { edits }
+    });
 }
 
 /// Applies the rules to what the messages of the server have in pieces. Those of the client are read one by one in
@@ -382,6 +386,9 @@ fn edit_body(
     if plain.is_some() {
         headers.remove("content-encoding");
     }
+    let sums: Vec<String> =
+        headers.iter().map(|(name, _)| name.to_owned()).filter(|it| sums_up_body(it)).collect();
+    sums.iter().for_each(|name| headers.remove(name));
     if let Some(mut lines) = lines {
         lines.splice(&edits);
         *body = lines.into_amazon();
@@ -393,6 +400,27 @@ fn edit_body(
     if announced == Some(wire.len()) && body.len() != wire.len() {
         headers.set("content-length", body.len().to_string());
     }
+}
+
+/// Whether a field sums up the body: what it says of another one is wrong (RFC 9530, and those before it).
+fn sums_up_body(name: &str) -> bool {
+    const NAMES: [&str; 5] =
+        ["content-digest", "content-md5", "digest", "repr-digest", "x-goog-hash"];
+    let name = name.to_ascii_lowercase();
+    NAMES.contains(&&*name) || name.starts_with("x-amz-checksum-")
+}
+
+/// Edits of an answer. In bytes that are no text (MessagePack, Protocol Buffers) something else says how long what is
+/// replaced is, so what comes in its place is as long, if that is long enough.
+fn fitted(text: &[u8], mut edits: Vec<Edit>) -> Vec<Edit> {
+    if edits.is_empty() || !text.contains(&0) && std::str::from_utf8(text).is_ok() {
+        return edits;
+    }
+    for edit in &mut edits {
+        let placeholder = std::str::from_utf8(&edit.with).unwrap_or_default();
+        edit.with = placeholder::of_length(placeholder, edit.range.len()).into();
+    }
+    edits
 }
 
 /// The edits of a text, which may be in UTF-16. What only says that it is may hold another text.

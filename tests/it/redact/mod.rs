@@ -1,5 +1,6 @@
 //! No secret is left, nothing else is touched, and a recorded request still matches.
 
+mod binary;
 mod compressed;
 mod corpus;
 mod live;

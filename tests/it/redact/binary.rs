@@ -1,0 +1,47 @@
+//! Secrets in answers that are no text, and in what is said of a body.
+
+use super::{check_gone, redacted_answer, response, secret, whole};
+
+/// What MessagePack is: `{"x": …}` with a text whose length is one byte.
+fn packed(text: &str) -> Vec<u8> {
+    let head = [0x81, 0xa1, b'x', 0xd9, u8::try_from(text.len()).unwrap()];
+    [head.as_slice(), text.as_bytes()].concat()
+}
+
+fn answered(content_type: &str, body: Vec<u8>) -> Vec<u8> {
+    let answer = response(&[("content-type", content_type)], whole(body));
+    redacted_answer(answer).body.bytes().to_vec()
+}
+
+#[test]
+fn what_stands_for_a_secret_in_bytes_is_as_long() {
+    let secret = secret("b2");
+
+    let after = answered("application/msgpack", packed(&secret));
+
+    check_gone(&after, &secret);
+    let text = String::from_utf8(after[5..].to_vec()).unwrap();
+    assert_eq!((text.len(), usize::from(after[4])), (secret.len(), secret.len()));
+    assert!(text.starts_with("[redacted:.") && text.ends_with(']'), "{text}");
+    assert_eq!(answered("application/msgpack", after.clone()), after, "twice");
+}
+
+#[test]
+fn in_a_text_it_has_the_length_of_its_name() {
+    let after = answered("text/plain", format!("key {}", secret("b2")).into_bytes());
+
+    let after = String::from_utf8(after).unwrap();
+    assert!(after.starts_with("key [redacted:") && !after.contains(".."), "{after}");
+}
+
+#[test]
+fn what_sums_up_a_body_goes_with_a_secret_in_it() {
+    let headers = [("Content-MD5", "x"), ("x-amz-checksum-crc32", "y"), ("etag", "z")];
+    let names = |text: &str| -> Vec<String> {
+        let after = redacted_answer(response(&headers, whole(text)));
+        after.headers.iter().map(|(name, _)| name.to_owned()).collect()
+    };
+
+    assert_eq!(names(&secret("b2")), ["etag"]);
+    assert_eq!(names("nothing"), ["Content-MD5", "x-amz-checksum-crc32", "etag"]);
+}
