@@ -15,12 +15,15 @@ pub struct ParseError {
     pub hint: Option<String>,
 }
 
-/// Everything that is wrong with a text, in order.
+/// What is wrong with a text, in order: the first things, if they are many.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseErrors {
     text: String,
-    errors: Vec<ParseError>,
+    pub(super) errors: Vec<ParseError>,
 }
+
+/// More errors than these nobody reads.
+const MOST: usize = 20;
 
 /// A place in a text, and what can be read there.
 #[derive(Debug)]
@@ -42,6 +45,7 @@ impl ParseError {
 impl ParseErrors {
     pub(super) fn new(text: &str, mut errors: Vec<ParseError>) -> Self {
         errors.sort_by_key(|error| (error.span.start, error.span.end));
+        errors.truncate(MOST);
         Self { text: text.to_owned(), errors }
     }
 

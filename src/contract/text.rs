@@ -179,14 +179,14 @@ pub(super) const SEEN: &str = "seen";
 pub(super) const LEARNED: &str = "learned";
 
 /// The error with all that is wrong, each with its place.
-fn unreadable(text: &str, mut errors: Vec<ParseError>) -> Error {
-    for error in &mut errors {
+fn unreadable(text: &str, errors: Vec<ParseError>) -> Error {
+    let mut errors = ParseErrors::new(text, errors);
+    for error in &mut errors.errors {
         let marked = text[error.span.clone()].lines().next().unwrap_or_default();
         error.span.end = error.span.start + marked.trim_end().len();
         let (line, column) = line_and_column(text, error.span.start);
         error.what = format!("{} (line {line}, column {column})", error.what);
     }
-    let errors = ParseErrors::new(text, errors);
     let first = errors.errors().first();
     let line = first.map_or(1, |first| line_and_column(text, first.span.start).0);
     Error::new(Kind::Contract { why: "it cannot be read" })

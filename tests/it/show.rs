@@ -639,6 +639,8 @@ fn bodies_are_laid_out_to_be_read() {
     assert_eq!(pretty(b"plain\n  text"), "plain\n  text");
     assert_eq!(pretty(b"\x89PNG\0\xff"), "[6 B of binary data, beginning 89 50 4e 47 00 ff]");
     assert_eq!(pretty(b""), "");
+    let deep = "[".repeat(5_000) + &"]".repeat(5_000);
+    assert_eq!(pretty(deep.as_bytes()), deep);
 }
 
 fn stripped(coloured: &str) -> String {

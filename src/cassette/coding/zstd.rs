@@ -54,18 +54,18 @@ impl Zstd {
     }
 
     fn decode(&mut self, patience: usize) -> io::Result<Vec<u8>> {
-        let mut readable = Vec::new();
-        while self.spent <= patience && !self.frame.is_empty() {
-            let Some(frame) = Frame::decode(&self.frame, allowed(self.came) - self.total)? else {
-                break;
-            };
+        let (mut readable, mut done) = (Vec::new(), 0);
+        while self.spent <= patience && done < self.frame.len() {
+            let left = allowed(self.came) - self.total;
+            let Some(frame) = Frame::decode(&self.frame[done..], left)? else { break };
             self.spent += frame.readable.len();
             readable.extend_from_slice(&frame.readable[self.shown..]);
             self.shown = frame.readable.len();
             let Some(length) = frame.length else { break };
-            self.frame.drain(..length);
+            done += length;
             self.total += std::mem::take(&mut self.shown);
         }
+        self.frame.drain(..done);
         Ok(readable)
     }
 }

@@ -456,10 +456,13 @@ fn rule_lines(rules: &Rules) -> Vec<String> {
     told.map(|(key, value)| visible(&format!("{} = {value}", key.as_str())).into_owned()).collect()
 }
 
+/// More levels than these are not broken up: indentation alone would be the square of them.
+const DEEPEST: usize = 100;
+
 /// A body as text: JSON with an indent of 2 and every value spelled as it came, other text as it is,
 /// and of anything else its size and first bytes.
 pub fn pretty(bytes: &[u8]) -> String {
-    if let Some(json) = Text::parse(bytes) {
+    if let Some(json) = Text::parse(bytes).filter(|json| json.levels() <= DEEPEST) {
         let mut out = String::with_capacity(bytes.len() * 2);
         Layout::Indented(Indent::Spaces(2)).write(json, &mut out);
         return out;

@@ -23,6 +23,19 @@ impl<'a> Text<'a> {
         Elements(inside(self, Container::Array))
     }
 
+    /// How many objects and arrays stand in each other at the deepest place.
+    pub(crate) fn levels(self) -> usize {
+        let depths = self.tokens().scan(0_usize, |depth, token| {
+            match token {
+                Token::Open(_) => *depth += 1,
+                Token::Close(_) => *depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            Some(*depth)
+        });
+        depths.max().unwrap_or_default()
+    }
+
     /// The value of a member; the last one if the name is repeated, as most parsers have it.
     pub(crate) fn get(self, name: &str) -> Option<Text<'a>> {
         self.members().filter(|(other, _)| other == name).map(|(_, value)| value).last()

@@ -22,6 +22,14 @@ fn accepted(order: &Order, trace: &str) -> bool {
 }
 
 #[test]
+fn of_many_errors_the_first_ones_are_told() {
+    let errors = ") ".repeat(1_000).parse::<Order>().unwrap_err();
+
+    assert!(errors.errors().len() < 50, "{}", errors.errors().len());
+    assert_eq!(errors.errors()[0].span.start, 0);
+}
+
+#[test]
 fn what_is_read_is_written_again() {
     check("a", "a");
     check("a  b\n c # and more\n[DONE]", "a b c [DONE]");
