@@ -10,7 +10,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::View;
-use super::counted::{issued, uncounted};
+use super::counted::{issued, issues, uncounted};
 use super::value::Said;
 use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::{Ids, Request, placeholder};
@@ -133,7 +133,7 @@ fn retain_given(views: &[View<'_>], names: &mut HashSet<String>) {
         for said in in_texts(view.asked_texts()).iter().filter(|said| !given.contains(*said)) {
             names.remove(said);
         }
-        if !view.interaction.request.only_reads() {
+        if issues(view.interaction) {
             given.extend(in_texts(view.answered_texts()));
         }
     }

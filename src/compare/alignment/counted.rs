@@ -23,9 +23,9 @@ pub(super) fn counted(views: &[View<'_>], ids: Option<&Ids>) -> HashSet<String> 
     issued.chain(views.iter().flat_map(numbered)).chain(rising(views)).collect()
 }
 
-/// Whether an answer may issue names. What is asked over a WebSocket is in messages behind the request.
-fn does_something(interaction: &Interaction) -> bool {
-    interaction.is_socket() || !interaction.request.only_reads()
+/// Whether an answer may issue names. What a client does while it listens to a stream or a WebSocket, that tells.
+pub(super) fn issues(interaction: &Interaction) -> bool {
+    interaction.is_listening() || !interaction.request.only_reads()
 }
 
 /// So many names in rising order are no accident.
@@ -35,7 +35,7 @@ const RISING: usize = 3;
 /// rising order.
 fn rising(views: &[View<'_>]) -> HashSet<String> {
     let mut series: BTreeMap<String, Series<'_>> = BTreeMap::new();
-    for view in views.iter().filter(|view| does_something(view.interaction)) {
+    for view in views.iter().filter(|view| issues(view.interaction)) {
         // The messages of a WebSocket have its number in their paths.
         let stream = view.interaction.request.path.as_str();
         for said in view.answered_ids() {
@@ -77,7 +77,7 @@ pub(super) fn issued<'i>(views: &[View<'_>], ids: Option<&'i Ids>) -> impl Itera
     let is_issued = |id: &&Id| {
         let view = views.get(id.interaction);
         let is_told = id.evidence == Evidence::Return && id.reach == Reach::Anywhere;
-        is_told && view.is_some_and(|view| does_something(view.interaction))
+        is_told && view.is_some_and(|view| issues(view.interaction))
     };
     ids.into_iter().flat_map(|ids| &ids.server).filter(is_issued)
 }

@@ -1332,6 +1332,24 @@ fn what_a_server_issued_is_a_name_however_short_it_is() {
 }
 
 #[test]
+fn what_a_server_issued_is_a_name_where_a_stream_told_of_it_first() {
+    let posts = |name: &str, title: &str| {
+        let post = format!(r#"{{"id":"{name}","title":"{title}"}}"#);
+        let event = format!("data: {{\"action\":\"create\",\"record\":{post}}}\n\n");
+        let asked = format!("GET /posts/{name}");
+        let mut told = stream(&[(1, &event)]);
+        let talk = issuing(&[(0, name)], &[("POST /posts {}", &post), (&asked, &post)]);
+        told.interactions.extend(talk.interactions);
+        Cassette { ids: talk.ids, ..told }
+    };
+    let old = posts("8cz2ka7edcmpb3u", "one");
+
+    check(&old, posts("uwqx7jk9rkaehvb", "one"), &old);
+    let new = posts("uwqx7jk9rkaehvb", "two");
+    check(&old, new.clone(), &Cassette { ids: new.ids, ..posts("8cz2ka7edcmpb3u", "two") });
+}
+
+#[test]
 fn what_two_runs_have_shown_is_a_name_where_it_looks_like_one_too() {
     let talk = |session: &str| talk(&[(&format!(r#"POST /say {{"session":"{session}"}}"#), "{}")]);
     let mut old = talk("c45e95ef47444251a10586beb74052c7");
