@@ -93,7 +93,7 @@ impl Cut {
                         tag: step.tag.as_str().to_owned(),
                         run: pieces.len() > 1,
                         is_piece: step.is_piece,
-                        keys: self.messages[pieces[0]].json().map_or_else(Vec::new, keys),
+                        keys: keys(&said[pieces[0]]),
                         fields: alike(pieces.iter().map(|place| &said[*place])),
                         parts: self.messages[pieces[0]].json().map_or_else(Vec::new, parts),
                     };
@@ -139,13 +139,13 @@ fn are_apart(one: &[Field<'_>], other: &[Field<'_>], repeated: &HashSet<&Field<'
 }
 
 /// The fields by which a message may belong to others.
-fn keys(json: Text<'_>) -> Vec<(String, String)> {
-    let members = json.members().filter(|(name, value)| {
+fn keys(said: &[Field<'_>]) -> Vec<(String, String)> {
+    let keys = said.iter().filter(|(path, json)| {
+        let name = path.rsplit('.').next().unwrap_or(path);
         let ends = ["_id", "Id", "_index", "Index"].iter().any(|end| name.ends_with(end));
-        let is_key = ends || matches!(&**name, "id" | "index");
-        is_key && value.container().is_none() && value.as_str() != "null"
+        (ends || matches!(name, "id" | "index")) && *json != "null"
     });
-    members.map(|(name, value)| (name.into_owned(), value.as_str().to_owned())).collect()
+    keys.map(|(path, json)| (path.to_string(), (*json).to_owned())).collect()
 }
 
 /// The members of a message that are objects or lists.

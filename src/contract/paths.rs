@@ -23,7 +23,7 @@ const CHANGES: usize = 3;
 /// (`/models/gemini-2.5-flash:generateContent`). What tells it from a word of the interface is that others
 /// came in its place, and that it has both a digit and a joint, or looks drawn by lot. A refusal speaks of something that is
 /// not there, whose name was never given: it is told by the path of what is there.
-pub(super) fn settled<'e>(
+pub(crate) fn settled<'e>(
     all: &'e BTreeSet<Endpoint>,
     known: impl Iterator<Item = &'e Endpoint>,
 ) -> BTreeMap<&'e Endpoint, Endpoint> {

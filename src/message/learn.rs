@@ -173,10 +173,14 @@ impl Protocols {
     }
 }
 
+/// Where JSON-RPC says which call a message answers.
+const CALL: &str = "id";
+
 /// What a message answers of which a protocol does not say what it is.
 fn answered(protocol: &Protocol, message: &Object<'_>) -> Option<String> {
     message.at(protocol.open(message)?)?.container()?;
-    protocol.keys().iter().find_map(|key| Some(message.at(key)?.as_str().to_owned()))
+    let (_, call) = message.members().iter().rfind(|(name, _)| name == CALL)?;
+    Some(call.as_str().to_owned())
 }
 
 impl Sample<'_> {

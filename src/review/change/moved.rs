@@ -1,6 +1,6 @@
 //! Endpoints that were other ones before.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::compare::{Promises, at_status, status_new, takes_place};
 use super::draft::Draft;
@@ -9,11 +9,11 @@ use super::report::Verdict;
 use super::rule::Rule;
 use crate::cassette::Media;
 use crate::contract::order::FEWEST;
-use crate::contract::{Endpoint, without_names};
+use crate::contract::{Endpoint, settled, without_names};
 
-/// Which endpoint was another one before: the same but for the names of open places, or for its status too, of which
-/// there is one where there was one. A refusal in the place of a success is another answer. So it is if only the name
-/// of its JSON is another: `application/problem+json`.
+/// Which endpoint was another one before: the same but for names in its path, such as that of a model, or for its
+/// status too, of which there is one where there was one. A refusal in the place of a success is another answer. So it
+/// is if only the name of its JSON is another: `application/problem+json`.
 pub(super) fn moved<'a>(
     was: &'a Promises,
     is: &'a Promises,
@@ -24,8 +24,13 @@ pub(super) fn moved<'a>(
         |one, other| (one.status < 400) == (other.status < 400) && one.media == other.media;
     let as_json: Like =
         |one, other| one.status == other.status && is_of_json(one) && is_of_json(other);
+    // What is a name in a path shows in both together.
+    let both: BTreeSet<Endpoint> = was.all.keys().chain(is.all.keys()).cloned().collect();
+    let settled = settled(&both, std::iter::empty());
+    let path = |it: &Endpoint| without_names(&settled.get(it).unwrap_or(it).path);
+    let paths: BTreeMap<&Endpoint, String> = both.iter().map(|it| (it, path(it))).collect();
     let only = |all: &'a Promises, not: &Promises, one: &Endpoint, like: Like| {
-        let of = |it: &Endpoint| (it.method.clone(), without_names(&it.path));
+        let of = |it: &Endpoint| (it.method.clone(), paths.get(it));
         let own = |it: &&Endpoint| of(it) == of(one) && like(it, one) && !not.all.contains_key(*it);
         let mut found = all.all.keys().filter(own);
         found.next().filter(|_| found.next().is_none())
@@ -64,6 +69,9 @@ pub(super) fn otherwise(
         };
         let what = format!("it answers {new}, and not {old} any more");
         (Rule::StatusNew, verdict, old.to_string(), what)
+    } else if without_names(&before.path) != without_names(&endpoint.path) {
+        let what = format!("it is asked where `{}` was", before.path);
+        (Rule::EndpointNew, Verdict::Compatible, before.path.clone(), what)
     } else {
         return None;
     };

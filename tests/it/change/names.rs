@@ -6,6 +6,7 @@ use retape::review::change::{self, Known};
 use retape::{Cassette, Name};
 
 use super::recordings::{compared, exchange, learned};
+use super::state::{apart, both};
 use super::told;
 
 fn asked(path: &str, said: &str) -> Interaction {
@@ -58,6 +59,30 @@ fn what_the_server_gave_before_is_a_name_though_no_other_came() {
         &recorded(&["7d763b"], true, NEW),
         &["unproven field-missing: `title` is gone, which was always there"],
     );
+}
+
+#[test]
+fn another_model_in_the_path_is_asked_the_same() {
+    let recorded = |prefix: &str, model: &str, said: &str| {
+        let one = |number: usize| {
+            let asked = format!(r#"{{"text":"{prefix} {number}"}}"#);
+            exchange(&format!("/models/{model}:generate"), &asked, 200, &[said])
+        };
+        apart(prefix, (0..8).map(one))
+    };
+    let old = recorded("old", "flash-2.0", OLD);
+    let told = |model: &str, said: &str| both(&old, &recorded("new", model, said));
+
+    let moved = "compatible endpoint-new: it is asked where `/models/flash-2.0:generate` was";
+    for now in told("flash-2.5", NEW) {
+        assert_eq!(now, [GONE, moved]);
+    }
+    // What is no name is something else.
+    let others = [
+        "compatible endpoint-new: the endpoint is new",
+        "trim endpoint-gone: the endpoint is not recorded any more",
+    ];
+    assert_eq!(told("thinker", NEW)[0], others);
 }
 
 #[test]
