@@ -24,6 +24,11 @@ fn what_stands_for_a_secret_in_bytes_is_as_long() {
     assert_eq!((text.len(), usize::from(after[4])), (secret.len(), secret.len()));
     assert!(text.starts_with("[redacted:.") && text.ends_with(']'), "{text}");
     assert_eq!(answered("application/msgpack", after.clone()), after, "twice");
+
+    let long = secret("c3").repeat(4);
+    let after = answered("application/msgpack", packed(&long));
+    assert_eq!((after.len(), usize::from(after[4])), (5 + long.len(), long.len()));
+    assert_eq!(answered("application/msgpack", after.clone()), after, "twice");
 }
 
 #[test]
