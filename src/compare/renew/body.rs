@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::exchange::announce;
 use super::settle::{Render, Settle};
-use crate::cassette::{Body, Chunk, Headers, Media};
+use crate::cassette::{Body, Chunk, End, Headers, Media};
 use crate::compare::alignment::{Record, Script, records};
 use crate::text::sequence::Step;
 
@@ -19,15 +19,17 @@ pub(super) struct Said<'a> {
     pub(super) wire: &'a Body,
     pub(super) readable: &'a Body,
     pub(super) script: &'a Script,
+    /// Its content coding.
+    pub(super) coding: Option<&'a str>,
 }
 
 /// A new body in the words of the old one; the old one itself if it then says the same. The header is
-/// the new one, which may have to be put right.
+/// the new one, which may have to be put right, and `end` is how the new body ended.
 pub(super) fn settled(
     old: Option<Said<'_>>,
     new: Said<'_>,
     settle: Settle<'_>,
-    headers: &mut Headers,
+    (headers, end): (&mut Headers, End),
 ) -> Body {
     let [came, comes] = [old.unwrap_or(new), new].map(|said| {
         let Said { readable, script, .. } = said;
@@ -45,7 +47,8 @@ pub(super) fn settled(
         }
     };
     let joined: Vec<u8> = pieces.iter().flat_map(|piece| &piece.text).copied().collect();
-    if let Some(old) = old.filter(|old| joined == old.script.text) {
+    let is_old = |old: &Said<'_>| old.coding == new.coding && joined == old.script.text;
+    if let Some(old) = old.filter(is_old) {
         announce(headers, new.wire.len(), old.wire.len());
         return old.wire.clone();
     }
@@ -68,12 +71,19 @@ pub(super) fn settled(
     };
     let is_of_amazon = Media::of_headers(headers) == Media::Amazon;
     let body = if is_of_amazon { body.into_amazon() } else { body };
-    // What was compressed is kept readable if something in it was exchanged.
-    if is_compressed {
-        headers.remove("content-encoding");
-    }
+    let body = if is_compressed { compressed(body, headers, end) } else { body };
     announce(headers, new.wire.len(), body.len());
     body
+}
+
+/// The body in the coding that its header names, as the server sent it. What no encoder is there for is kept
+/// readable, and the header says so.
+fn compressed(body: Body, headers: &mut Headers, end: End) -> Body {
+    let coding = headers.get("content-encoding");
+    coding.and_then(|coding| body.encoded(coding, end)).unwrap_or_else(|| {
+        headers.remove("content-encoding");
+        body
+    })
 }
 
 /// Whether two streams say the same until their clients left them, and as far as both were read on: how much

@@ -37,11 +37,13 @@ fn request(old: Option<&View<'_>>, new: &View<'_>, settle: Settle<'_>) -> Reques
         [&view.interaction.request.body, &view.asked.text].map(|bytes| Body::Whole(bytes.clone()))
     };
     let (olds, news) = (old.map(bodies), bodies(new));
-    let before = old.zip(olds.as_ref());
-    let before = before.map(|(old, [wire, readable])| Said { wire, readable, script: &old.asked });
-    let [wire, readable] = &news;
-    let said = Said { wire, readable, script: &new.asked };
-    let body = settled(before, said, settle, &mut headers).bytes();
+    fn said<'a>(view: &'a View<'_>, [wire, readable]: &'a [Body; 2]) -> Said<'a> {
+        let coding = view.interaction.request.headers.get("content-encoding");
+        Said { wire, readable, script: &view.asked, coding }
+    }
+    let before = old.zip(olds.as_ref()).map(|(old, bodies)| said(old, bodies));
+    let said = said(new, &news);
+    let body = settled(before, said, settle, (&mut headers, End::Complete)).bytes();
     let body = match old {
         Some(old) => with_boundary_of(&old.interaction.request.headers, &mut headers, body),
         None => body,
@@ -109,16 +111,19 @@ fn response(
     let (old_readable, readable) = (before.map(Response::readable), now.readable());
     let old_script = old.and_then(|old| old.answered.as_ref());
     let old = before.zip(old_readable.as_deref()).zip(old_script);
-    let old = old.map(|((it, readable), script)| Said { wire: &it.body, readable, script });
+    fn said<'a>(it: &'a Response, readable: &'a Body, script: &'a Script) -> Said<'a> {
+        Said { wire: &it.body, readable, script, coding: it.headers.get("content-encoding") }
+    }
+    let old = old.map(|((it, readable), script)| said(it, readable, script));
     let lefts = before.and_then(|before| before.left_of_cut().zip(now.left_of_cut()));
     let body = match &new.answered {
         Some(script) => {
-            let new = Said { wire: &now.body, readable: &readable, script };
+            let new = said(now, &readable, script);
             match (old, lefts) {
                 (Some(old), Some((was, is))) if same_until_left((old, was), (new, is)) => {
                     old.wire.clone()
                 }
-                _ => settled(old, new, settle, &mut headers),
+                _ => settled(old, new, settle, (&mut headers, now.end)),
             }
         }
         None => now.body.clone(),

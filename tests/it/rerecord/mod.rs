@@ -2,6 +2,7 @@
 
 mod cases;
 mod chance;
+mod compressed;
 mod disguise;
 mod laws;
 mod markup;
