@@ -15,6 +15,7 @@ use crate::config::Rules;
 use crate::identity::names::{Opening, Part};
 use crate::identity::{Hole, Scope};
 use crate::text::json::{Layout, Text};
+use crate::text::plain;
 use crate::text::sequence::{self, Rates, Step as Aligned};
 
 /// One place where two requests differ.
@@ -489,9 +490,9 @@ fn whole(bytes: &[u8], other: &[u8]) -> Value {
     if let Some(json) = Text::parse_container(bytes) {
         return Value::json(json);
     }
-    match std::str::from_utf8(bytes) {
-        Ok(text) if !text.contains('\0') => Value::text(text),
-        _ => Value::binary(bytes.len(), bytes, other),
+    match plain::text(bytes) {
+        Some(text) => Value::text(text),
+        None => Value::binary(bytes.len(), bytes, other),
     }
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod markup;
 pub(crate) mod multipart;
 pub(crate) mod nearest;
 pub(crate) mod percent;
+pub(crate) mod plain;
 pub(crate) mod rpc;
 pub(crate) mod sequence;
 pub(crate) mod shell;

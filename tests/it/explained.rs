@@ -813,6 +813,27 @@ async fn what_may_not_be_repeated_and_what_comes_too_early_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_text_that_ends_with_a_nul_is_told_as_a_text() {
+    let stage = stage(&[("POST", "/x", "text/plain", "SEND\nto:/a\nm1\0", "{}")]);
+
+    let text = answers(&stage, "text/plain", &[("POST", "/x", "SEND\nto:/a\nzz\0")]).await;
+
+    assert_snapshot!(text, @r"
+    `tape` (1 interaction) has no answer to
+      POST /x
+    the nearest is interaction 1 (not played yet, 75 % alike)
+    1 field differs (- recorded, + asked):
+      body
+          to:/a
+        - m1\u0000
+        + zz\u0000
+    hint: if the client is meant to ask this now, record it again:
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn texts_forms_and_bytes_are_told_as_what_they_are() {
     let check = async |media: &str, recorded: &str, asked: &str| {
         let stage = stage(&[("POST", "/x", media, recorded, "{}")]);
@@ -862,8 +883,9 @@ async fn texts_forms_and_bytes_are_told_as_what_they_are() {
         - 9 B of binary data
         + 7 B of binary data
         the first different byte is number 6
-    hint: if no body counts, say so, in retape.toml:
-      [match]
+    hint: if no body of this cassette counts, say so, in retape.toml:
+      [[cassette]]
+      name = "tape"
       compare = "path"
     hint: if the client is meant to ask this now, record it again:
       RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME

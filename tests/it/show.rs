@@ -638,6 +638,7 @@ fn bodies_are_laid_out_to_be_read() {
     assert_eq!(pretty(br#"{"a":[1.0,1e400]}"#), "{\n  \"a\": [\n    1.0,\n    1e400\n  ]\n}");
     assert_eq!(pretty(b"plain\n  text"), "plain\n  text");
     assert_eq!(pretty(b"\x89PNG\0\xff"), "[6 B of binary data, beginning 89 50 4e 47 00 ff]");
+    assert_eq!(pretty(b"SEND\n\nm1\0"), "SEND\n\nm1\0");
     assert_eq!(pretty(b""), "");
     let deep = "[".repeat(5_000) + &"]".repeat(5_000);
     assert_eq!(pretty(deep.as_bytes()), deep);

@@ -16,7 +16,7 @@ use crate::cassette::{Headers, Media, Request, target};
 use crate::config::{Compare, Rules, Treatment};
 use crate::text::json::{Text, pointer};
 use crate::text::multipart::{self, Part};
-use crate::text::percent;
+use crate::text::{percent, plain};
 
 /// All values of a request that count, in order: each container stands before what is in it.
 ///
@@ -356,9 +356,9 @@ impl<'t> Reader<'t> {
         if let Some(json) = json {
             return Json::new(self, json).read(root, json);
         }
-        match std::str::from_utf8(content) {
-            Ok(text) if !text.contains('\0') => self.leaf(root, text.into(), Kind::Text),
-            _ => self.leaf_of(root, "".into(), Kind::Bytes(content.len()), hash_of(content)),
+        match plain::text(content) {
+            Some(text) => self.leaf(root, text.into(), Kind::Text),
+            None => self.leaf_of(root, "".into(), Kind::Bytes(content.len()), hash_of(content)),
         }
     }
 

@@ -38,7 +38,7 @@ pub fn miss(name: &str, mismatch: &Mismatch, rerun: &Rerun) -> String {
         Some(nearest) => tell_nearest(nearest, &asked, &mut lines),
         None => tell_others(mismatch, &mut lines),
     }
-    lines.extend(mismatch.nearest.iter().flat_map(hints));
+    lines.extend(mismatch.nearest.iter().flat_map(|nearest| hints(name, nearest)));
     lines.push("hint: if the client is meant to ask this now, record it again:".to_owned());
     let steps = rerun.steps(&mismatch.upstream, name);
     lines.extend(steps.iter().map(|step| format!("  {}", visible(step))));
@@ -164,7 +164,7 @@ fn tell_others(mismatch: &Mismatch, lines: &mut Vec<String>) {
 }
 
 /// What else can be done, beside recording again.
-fn hints(nearest: &Nearest) -> Vec<String> {
+fn hints(name: &str, nearest: &Nearest) -> Vec<String> {
     let renames = |differing: &&Differing| {
         matches!(differing.why, Why::CalledBefore { .. } | Why::StandsFor { .. })
     };
@@ -194,8 +194,9 @@ fn hints(nearest: &Nearest) -> Vec<String> {
     }
     let is_body = |it: &Differing| is_binary(it) && it.difference.at.rule().is_none();
     if !nearest.differences.is_empty() && nearest.differences.iter().all(is_body) {
-        lines.push("hint: if no body counts, say so, in retape.toml:".to_owned());
-        lines.push("  [match]".to_owned());
+        lines.push("hint: if no body of this cassette counts, say so, in retape.toml:".to_owned());
+        lines.push("  [[cassette]]".to_owned());
+        lines.push(format!("  name = {:?}", visible(name)));
         lines.push("  compare = \"path\"".to_owned());
     }
     let rule = |it: &Differing| match it.why {

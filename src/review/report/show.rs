@@ -10,6 +10,7 @@ use crate::cassette::{Cassette, Interaction, Recorded, Response};
 use crate::config::{Key, Rules};
 use crate::message::{Messages, Protocols};
 use crate::text::json::{Indent, Layout, Text};
+use crate::text::plain;
 
 /// How a cassette is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -467,9 +468,9 @@ pub fn pretty(bytes: &[u8]) -> String {
         Layout::Indented(Indent::Spaces(2)).write(json, &mut out);
         return out;
     }
-    match std::str::from_utf8(bytes) {
-        Ok(text) if !text.contains('\0') => text.to_owned(),
-        _ => {
+    match plain::text(bytes) {
+        Some(text) => text.to_owned(),
+        None => {
             let first: Vec<String> = bytes.iter().take(8).map(|it| format!("{it:02x}")).collect();
             format!("[{} of binary data, beginning {}]", line::size(bytes.len()), first.join(" "))
         }

@@ -1,0 +1,36 @@
+//! Which bytes are text.
+
+/// The text that bytes are, if they are one.
+///
+/// A NUL is a sign of binary data, but for one that ends a piece of text: each frame of STOMP has one. So what stands
+/// before it has to be text without other control characters, and longer than a letter: UTF-16 has a NUL behind each.
+pub(crate) fn text(bytes: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let Some((ended, last)) = text.rsplit_once('\0') else { return Some(text) };
+    let is_control = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
+    let is_piece = |piece: &str| piece.len() > 1 && !piece.contains(is_control);
+    (ended.split('\0').all(is_piece) && !last.contains(is_control)).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::text;
+
+    #[test]
+    fn a_nul_that_ends_a_text_is_part_of_it() {
+        for it in [
+            "",
+            "one\u{1}two",
+            "SEND\ndestination:/a\n\nm1\0",
+            "SEND\n\nm1\0\n",
+            "SEND\n\na\0\nSEND\n\nb\0",
+        ] {
+            assert_eq!(text(it.as_bytes()), Some(it));
+        }
+        let grpc = b"\0\0\0\0\"\n two and thirty letters, all text";
+        for it in [grpc, b"\x89PNG\0".as_slice(), b"h\0i\0", b"\0one", b"one\0\0", b"\n\x05hello\0"]
+        {
+            assert_eq!(text(it), None, "{it:?}");
+        }
+    }
+}
