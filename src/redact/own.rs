@@ -6,6 +6,7 @@ use std::ops::Range;
 use aho_corasick::AhoCorasick;
 
 use super::rule::Notes;
+use super::value;
 use crate::cassette::placeholder::OPENING;
 use crate::cassette::splice::Edit;
 use crate::config::{Finder, OwnRule, Redaction};
@@ -20,6 +21,8 @@ pub(super) struct Own {
     query: HashSet<String>,
     json: HashSet<String>,
     replacements: HashMap<String, String>,
+    /// What stands in the place of secrets, whatever their names.
+    written: HashSet<String>,
     no_secrets: HashSet<String>,
     finders: Vec<(String, Finder)>,
     weakened: Vec<String>,
@@ -56,6 +59,7 @@ impl Own {
             OwnRule::NotSecret(name) => drop(self.no_secrets.insert(known(name))),
             OwnRule::Replacement { name, text } => {
                 self.replacements.insert(known(name), text.clone());
+                self.written.insert(text.clone());
             }
             OwnRule::Find { name, finder } => self.finders.push((name.clone(), finder.clone())),
         }
@@ -96,6 +100,13 @@ impl Own {
         self.replacements.get(&name.to_ascii_lowercase()).map(String::as_str)
     }
 
+    /// Whether a person has written it, or what it is a part of, in the place of secrets. It stands in the clear in
+    /// `retape.toml` and in each cassette.
+    pub(super) fn is_replacement(&self, text: &str) -> bool {
+        let is_part = |written: &String| text.len() >= value::SHORTEST && written.contains(text);
+        self.written.contains(text) || self.written.iter().any(is_part)
+    }
+
     /// Whether a name of these rules may stand in a text.
     pub(super) fn may_tell(&self, text: &[u8]) -> bool {
         self.words.as_ref().is_some_and(|words| words.is_match(text))
@@ -124,7 +135,9 @@ pub(super) fn find(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
             for range in finder.ranges(line) {
                 let Some(secret) = line.get(range.clone()) else { continue };
                 let secret = String::from_utf8_lossy(secret).into_owned();
-                let is_new = !secret.contains(OPENING) && !notes.secrets.is_spared(&secret);
+                let is_new = !secret.contains(OPENING)
+                    && !own.is_replacement(&secret)
+                    && !notes.secrets.is_spared(&secret);
                 if is_new && let Some(with) = notes.replacement(name, &secret) {
                     edits.push(Edit::new(start + range.start..start + range.end, with));
                 }

@@ -142,6 +142,10 @@ impl Notes<'_> {
         if value::is_placeholder(secret) {
             return self.renamed(name, secret);
         }
+        // What a server says stays as a person wants it, also where another name tells of it.
+        if (self.side == Side::Response || self.redactor.is_again) && own.is_replacement(secret) {
+            return None;
+        }
         if self.applies(Rule::Harmless) && value::is_protocol(secret) {
             return None;
         }

@@ -148,7 +148,10 @@ fn edits(text: &[u8], until: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
             continue;
         };
         let secret = String::from_utf8_lossy(&text[range.clone()]).into_owned();
+        // A name tells of a replacement as of any value: what a client sends is called by it.
+        let is_replacement = rule.kind != Kind::Named && notes.redactor.own.is_replacement(&secret);
         if !secret.contains(OPENING)
+            && !is_replacement
             && !notes.secrets.is_spared(&secret)
             && let Some(with) = notes.replacement(name, &secret)
         {

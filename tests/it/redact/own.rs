@@ -118,6 +118,40 @@ fn another_text_may_stand_in_the_place_of_a_secret() {
 }
 
 #[test]
+fn what_stands_in_the_place_of_a_secret_is_none_whatever_it_looks_like() {
+    let token = |sign: &str| format!("{}.{}.{sign}", "eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiJtZSJ9");
+    let (real, other) = (token("c2lnbmVkIQ0"), token("bm9ib2R5cw0"));
+    let said =
+        format!("[redact]\nregexes = ['eyJ[a-zA-Z0-9._]+']\nreplacement = {{ token = '{other}' }}");
+    let text = format!(r#"{{"token":"{real}","access_token":"{real}","text":"it is {real}"}}"#);
+
+    let once = body(&said, &text);
+
+    assert_eq!(once, text.replace(&real, &other));
+    assert_eq!(body(&said, &once), once);
+    // Where a client sends it, it is called by its own name, as the secret was.
+    let sent = |token: &str| {
+        let mut asked = request("/", &[("authorization", token)], format!("I am {token}"));
+        redactor(&said).request(&mut asked);
+        asked
+    };
+    let asked = sent(&other);
+    assert_eq!(asked.headers.get("authorization"), Some("[redacted:authorization]"));
+    let answered = response(&[("content-type", "application/json")], whole(&*text));
+    let kept = redactor(&said).cassette(cassette(vec![
+        (request("/login", &[], ""), answered),
+        (
+            request("/", &[("authorization", &*real)], format!("I am {real}")),
+            response(&[], whole("")),
+        ),
+    ]));
+    assert_eq!(
+        kept.interactions[1].request.headers.get("authorization"),
+        Some("[redacted:authorization]")
+    );
+}
+
+#[test]
 fn the_journal_hides_what_expressions_find_however_it_is_cut() {
     let redactor = redactor(ALL);
     let text = "data: {\"t\":\"ACME-123456\"}\n\ndata: {\"iban\":\"DE 12\"}\n\ndata: seat 12C";
