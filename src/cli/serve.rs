@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::StatusCode;
+use http::{Method, Request, StatusCode, Version};
 use http_body_util::Empty;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -18,6 +18,7 @@ use super::arguments::Live;
 use super::child::{Signal, Signals};
 use super::tell;
 use crate::error::{Error, Kind, Result};
+use crate::redact::Redactor;
 
 /// A server that we started, and stop with all that it started.
 pub(super) struct Served {
@@ -48,17 +49,17 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 impl Served {
     /// Starts the server if one is to be started, and waits until it answers.
     pub(super) async fn start(live: &Live, signals: &mut Signals) -> Result<Start> {
-        let ready = match (&live.ready, &live.serve, live.upstream()) {
-            (Some(ready), ..) => ready,
-            (None, Some(_), Some(upstream)) => upstream,
+        let (ready, question) = match (&live.ready, &live.serve, live.upstream()) {
+            (Some(ready), ..) => (ready, Question::at(ready).map_err(|it| it.of_ready(ready))?),
+            (None, Some(_), Some(upstream)) => {
+                (upstream, Question::at(upstream).map_err(|it| it.of_upstream(upstream))?)
+            }
             (None, Some(_), None) => return Err(Error::new(Kind::NoUpstream).with_hint(UNSAID)),
             (None, None, _) => return Ok(Start::Ready(None)),
         };
-        let client = Client::builder(TokioExecutor::new()).build(HttpConnector::new());
-        let uri = address(ready)?;
         let mut served = None;
         if let Some(command) = &live.serve {
-            if answer(&client, &uri).await.is_some_and(is_up) {
+            if question.answer().await.is_some_and(is_up) {
                 return Err(not_ready(ready, "something answers there already").with_hint(
                     "stop what runs on that port, or leave `--serve` out to record from it",
                 ));
@@ -67,7 +68,7 @@ impl Served {
         }
         let deadline = Instant::now() + live.ready_timeout;
         loop {
-            let status = answer(&client, &uri).await;
+            let status = question.answer().await;
             if status.is_some_and(is_up) {
                 return Ok(Start::Ready(served.map(Box::new)));
             }
@@ -182,29 +183,80 @@ enum Insistence {
     Insists,
 }
 
-/// The address that is asked; over TLS there is nobody to ask.
-fn address(ready: &str) -> Result<http::Uri> {
-    let refused = || {
-        let expected = "http://HOST[:PORT][/PATH]";
+/// What a server is asked until it answers.
+struct Question {
+    client: Client<HttpConnector, Empty<Bytes>>,
+    request: Request<Empty<Bytes>>,
+}
+
+/// What is asked over HTTP/2 where no path is named: a server of gRPC resets any other request, and answers this one
+/// also if it has no such method.
+const HEALTH: &str = "/grpc.health.v1.Health/Check";
+
+impl Question {
+    /// For that address; over TLS there is nobody to ask.
+    fn at(address: &str) -> Result<Self, NoQuestion> {
+        let (address, version) = match address.strip_prefix("h2c://") {
+            Some(rest) => (format!("http://{rest}"), Version::HTTP_2),
+            None => (address.to_owned(), Version::HTTP_11),
+        };
+        let uri: http::Uri = address.parse().map_err(NoQuestion::Address)?;
+        if uri.scheme() != Some(&http::uri::Scheme::HTTP) || uri.authority().is_none() {
+            return Err(NoQuestion::Scheme);
+        }
+        let is_of_grpc = version == Version::HTTP_2 && uri.path() == "/";
+        let request = Request::builder().version(version);
+        let request = if is_of_grpc {
+            let health = format!("{}{HEALTH}", address.trim_end_matches('/'));
+            let request = request.method(Method::POST).uri(health);
+            request.header("content-type", "application/grpc").header("te", "trailers")
+        } else {
+            request.uri(uri)
+        };
+        let request = request.body(Empty::new()).map_err(|_| NoQuestion::Scheme)?;
+        let mut client = Client::builder(TokioExecutor::new());
+        let client = client.http2_only(version == Version::HTTP_2).build(HttpConnector::new());
+        Ok(Self { client, request })
+    }
+
+    /// What the server answers, if it does.
+    async fn answer(&self) -> Option<StatusCode> {
+        let asked = self.client.request(self.request.clone());
+        let asked = timeout(Duration::from_secs(2), asked).await;
+        asked.ok()?.ok().map(|answer| answer.status())
+    }
+}
+
+/// Why an address cannot be asked.
+enum NoQuestion {
+    Address(http::uri::InvalidUri),
+    Scheme,
+}
+
+impl NoQuestion {
+    fn of_ready(self, ready: &str) -> Error {
+        let expected = "http://HOST[:PORT][/PATH], h2c://HOST[:PORT][/PATH]";
         let error = Error::new(Kind::Setting { name: "ready", value: ready.to_owned(), expected });
+        let error = match self {
+            Self::Address(source) => error.because(source),
+            Self::Scheme => error,
+        };
         error.with_hint("it is a whole address, such as `http://127.0.0.1:8283/v1/health`")
-    };
-    let uri: http::Uri = ready.parse().map_err(|source| refused().because(source))?;
-    let is_http = uri.scheme() == Some(&http::uri::Scheme::HTTP) && uri.authority().is_some();
-    if is_http { Ok(uri) } else { Err(refused()) }
+    }
+
+    /// Nobody named that option: what is missing is one that can be asked.
+    fn of_upstream(self, upstream: &str) -> Error {
+        let error = match self {
+            Self::Address(source) => not_ready(upstream, "it is no address").because(source),
+            Self::Scheme => not_ready(upstream, "over TLS it is not asked whether it is"),
+        };
+        error.with_hint(UNSAID)
+    }
 }
 
 fn not_ready(url: &str, why: impl Into<String>) -> Error {
-    Error::new(Kind::NotReady { url: url.to_owned(), why: why.into() })
-}
-
-/// What a server answers, if it does.
-async fn answer(
-    client: &Client<HttpConnector, Empty<Bytes>>,
-    uri: &http::Uri,
-) -> Option<StatusCode> {
-    let asked = timeout(Duration::from_secs(2), client.get(uri.clone())).await;
-    asked.ok()?.ok().map(|answer| answer.status())
+    let url = Redactor::standard().url(url);
+    Error::new(Kind::NotReady { url, why: why.into() })
 }
 
 /// Many a server has nothing at `/`, wants a key there, or takes no `GET`: whatever it answers, it is up, but for

@@ -7,6 +7,7 @@ use insta::assert_snapshot;
 use rustix::process::Signal;
 
 use crate::retape::{Running, Stage, said};
+use crate::secure::{Secure, Then, json};
 use crate::support::client::get;
 use crate::support::upstream::Upstream;
 
@@ -61,6 +62,44 @@ fn a_server_is_started_waited_for_and_stopped() {
         assert_eq!(late.stage.read("stopped"), "stopped\n");
         assert_eq!(late.stage.cassettes(), ["tape.json"]);
     }
+}
+
+#[test]
+fn a_server_that_speaks_http_2_alone_is_waited_for_at_its_own_address() {
+    let stage = Stage::new();
+    let ready = stage.folder().join("ready");
+    let server = Secure::plain(move |_, reply| {
+        let status = if ready.exists() { 200 } else { 503 };
+        async move {
+            json(reply, status, "{}");
+            Then::KeepAlive
+        }
+    });
+    let upstream = format!("h2c://{}", server.authority());
+    let serve = "sleep 0.2; touch ready; while :; do sleep 0.01; done";
+
+    let arguments = ["record", "--upstream", &upstream, "--serve", serve, "tape"];
+    let output = stage.around(&arguments, "GET /1").output().unwrap();
+
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let asked: Vec<String> =
+        server.heard().iter().map(|it| it.head.uri().path().to_owned()).collect();
+    assert_eq!(asked.first().unwrap(), "/grpc.health.v1.Health/Check");
+    assert_eq!(asked.last().unwrap(), "/1");
+}
+
+#[test]
+fn where_the_server_is_behind_tls_it_has_to_be_said_when_it_is_up() {
+    let upstream = "https://me:open-sesame-1@127.0.0.1:9";
+    let arguments = ["record", "--upstream", upstream, "--serve", "true", "tape", "--", "true"];
+
+    let output = Stage::new().retape(&arguments).output().unwrap();
+
+    assert_eq!(output.status.code(), Some(2));
+    assert_snapshot!(said(&output), @"
+    error: `https://127.0.0.1:9` did not become ready: over TLS it is not asked whether it is
+    hint: say when the server is up: `--ready http://127.0.0.1:PORT`
+    ");
 }
 
 /// What is said of a server that does not start, and the logs that it leaves.
