@@ -70,9 +70,11 @@ pub struct Cassette {
 pub struct Recorded {
     /// The start of the recording, RFC 3339 in UTC to the second: `2026-11-20T10:00:00Z`.
     pub at: String,
-    /// The server's address as it was given to the recorder, with no user information:
+    /// The server's address as the server itself would name it, with no user information:
     /// `http://127.0.0.1:8283`.
     pub upstream: String,
+    /// Whether it was given to the recorder as `h2c://…`, which is HTTP/2 without TLS.
+    pub h2c: bool,
     /// The other servers that have a name, with their addresses: `openai` is `https://api.openai.com`.
     pub origins: BTreeMap<String, String>,
     /// What the server says of itself in its `server` header, if it does.

@@ -34,7 +34,27 @@ pub(crate) fn absolute<'t>(upstream: &str, target: &'t str) -> Cow<'t, str> {
     }
 }
 
+/// How an address begins by which HTTP/2 is spoken without TLS, and how the server itself begins it.
+const H2C: [&str; 2] = ["h2c://", "http://"];
+
 impl Recorded {
+    /// The address as it is given to a recorder, and spelled in a file.
+    pub(crate) fn address(&self) -> Cow<'_, str> {
+        let [given, own] = H2C;
+        match self.upstream.strip_prefix(own).filter(|_| self.h2c) {
+            Some(host) => Cow::Owned(format!("{given}{host}")),
+            None => Cow::Borrowed(&self.upstream),
+        }
+    }
+
+    /// Takes the address as [`address`](Self::address) gives it.
+    pub(crate) fn set_address(&mut self, address: String) {
+        let [given, own] = H2C;
+        let host = address.strip_prefix(given);
+        self.h2c = host.is_some();
+        self.upstream = host.map(|host| format!("{own}{host}")).unwrap_or(address);
+    }
+
     /// Names the first origin, if it was not known when the recording began, and writes what goes there
     /// without it. A named origin that nothing went to is not kept.
     pub(crate) fn settle_origins(&mut self, all: &mut impl Interactions) {

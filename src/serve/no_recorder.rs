@@ -52,6 +52,10 @@ impl Upstream {
     pub fn origin(&self) -> &str {
         &self.0
     }
+
+    pub fn address(&self) -> std::borrow::Cow<'_, str> {
+        self.origin().into()
+    }
 }
 
 impl Tape {

@@ -28,7 +28,7 @@ impl Default for Patience {
 /// The servers that are named when a recording begins, by their addresses.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Origins {
-    /// The first one; empty if it is not known yet.
+    /// The first one, as it was given; empty if it is not known yet.
     pub first: String,
     /// The others that have a name.
     pub named: BTreeMap<String, String>,

@@ -483,7 +483,7 @@ impl Gateway {
         let opened = lock(&self.library).get(name).and_then(|cell| {
             let recorded = cell.get()?;
             let path = recorded.cassette().interactions[interaction].request.path.clone();
-            let upstream = recorded.cassette().recorded.upstream.clone();
+            let upstream = recorded.cassette().recorded.address().into_owned();
             Some((path, recorded.message(interaction, frame), upstream))
         });
         let (path, message, upstream) = opened.unwrap_or_default();
@@ -507,7 +507,7 @@ impl Gateway {
             asked: (&miss.method, &miss.path),
             text: &why.text,
             interaction: why.interaction,
-            upstream: self.settings.servers.first(),
+            upstream: &self.settings.servers.address(),
         };
         let explanation = report::withheld(&request, &self.settings.rerun);
         miss.explained(explanation)
@@ -566,8 +566,8 @@ impl Gateway {
 
     /// How a cassette comes to be that is not there.
     fn record_it(&self, cassette: &str) -> String {
-        let upstream = self.settings.servers.first();
-        format!("record it:\n  {}", self.settings.rerun.steps(upstream, cassette).join("\n  "))
+        let upstream = self.settings.servers.address();
+        format!("record it:\n  {}", self.settings.rerun.steps(&upstream, cassette).join("\n  "))
     }
 
     pub(super) fn note(&self, miss: Miss) -> Miss {

@@ -1,5 +1,6 @@
 //! The live servers of a session.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
@@ -56,6 +57,11 @@ impl Servers {
         self.first.as_ref().map_or("", |server| server.origin())
     }
 
+    /// The same as it was given: `h2c://…`.
+    pub(super) fn address(&self) -> Cow<'_, str> {
+        self.first.as_ref().map_or_else(Cow::default, |server| server.address())
+    }
+
     /// The address of the server of that name, or of that host.
     pub(super) fn address_of(&self, name: &str) -> Option<&str> {
         let is_meant = |origin: &&str| {
@@ -70,7 +76,7 @@ impl Servers {
     pub(super) fn origins(&self) -> Origins {
         let named = self.named.iter();
         let named = named.map(|(name, server)| (name.clone(), server.origin().to_owned()));
-        Origins { first: self.first().to_owned(), named: named.collect() }
+        Origins { first: self.address().into_owned(), named: named.collect() }
     }
 
     /// Whether this build can ask them.

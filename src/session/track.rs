@@ -330,7 +330,7 @@ pub(super) fn base(settings: &Settings, name: &Name) -> Result<Recorded> {
         return settings.source(name).load();
     }
     let mut empty = Cassette::default();
-    empty.recorded.upstream = settings.servers.first().to_owned();
+    empty.recorded.set_address(settings.servers.address().into_owned());
     Recorded::new(empty, &settings.rules_of(name))
 }
 

@@ -296,7 +296,12 @@ fn http_2_is_spoken_without_tls_where_the_address_says_so() {
         server.heard().iter().map(|heard| heard.head.uri().to_string()).collect();
     let at = format!("http://{}/v1", server.authority());
     assert_eq!(uris, [format!("{at}/a"), format!("{at}/b")]);
-    assert!(scene.cassette().contains(&format!("\"upstream\": \"{at}\"")), "{}", scene.cassette());
+    let told = format!("\"upstream\": \"{upstream}\"");
+    assert!(scene.cassette().contains(&told), "{}", scene.cassette());
+    // A miss names the server as it was given.
+    let mut running = Running::start(scene.stage.retape(&["replay", "tape"]));
+    let missed = get(&format!("{}/c", running.line())).text();
+    assert!(missed.contains(&format!("--upstream {upstream} ")), "{missed}");
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn write_recorded(w: &mut Writer, recorded: &Recorded) {
     }
     w.name("recorded");
     w.object(Spread::Line);
-    for (name, value) in [("at", &recorded.at), ("upstream", &recorded.upstream)] {
+    for (name, value) in [("at", &*recorded.at), ("upstream", &*recorded.address())] {
         if !value.is_empty() {
             w.text_member(name, value);
         }
@@ -147,7 +147,7 @@ fn read_recorded(reader: &mut Reader<'_>) -> Result<Recorded> {
         let mut text = || Ok::<_, Error>(reader.string()?.into_owned());
         match name {
             "at" => recorded.at = text()?,
-            "upstream" => recorded.upstream = text()?,
+            "upstream" => recorded.set_address(text()?),
             "origins" => recorded.origins = read_origins(reader)?,
             "server" => recorded.server = Some(text()?),
             _ => recorded.tool = Some(text()?),

@@ -140,7 +140,7 @@ impl Mismatch {
             nearest: found.map(|found| library.told(found, asked, &read, veil)),
             others: others.into_iter().map(asking).collect(),
             recorded: cassette.interactions.len(),
-            upstream: cassette.recorded.upstream.clone(),
+            upstream: cassette.recorded.address().into_owned(),
             origins: cassette.origins().into_iter().map(str::to_owned).collect(),
             path: target(&asked.path, veil),
             message: None,

@@ -1,5 +1,7 @@
 //! Where the live server is.
 
+use std::borrow::Cow;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::uri::PathAndQuery;
@@ -48,6 +50,14 @@ impl Location {
         }
         let authorization = (!user.is_empty()).then(|| basic(user));
         Ok(Self { speaks, origin, base, authorization })
+    }
+
+    /// The origin with the scheme that was given.
+    pub(super) fn address(&self) -> Cow<'_, str> {
+        match (self.speaks, self.origin.strip_prefix(self.speaks.scheme())) {
+            (Speaks::PriorKnowledge, Some(rest)) => Cow::Owned(format!("h2c{rest}")),
+            _ => Cow::Borrowed(&self.origin),
+        }
     }
 
     /// The host and port.

@@ -82,12 +82,12 @@ impl Tape {
             }
             None => None,
         };
-        let recorded = Recorded {
+        let mut recorded = Recorded {
             at: rfc3339(SystemTime::now()),
-            upstream: origins.first,
             origins: origins.named,
             ..Recorded::default()
         };
+        recorded.set_address(origins.first);
         if let Err(error) = journal.begin(&recorded) {
             let _ = journal.remove();
             return Err(error);

@@ -1,5 +1,6 @@
 //! The live server that is recorded.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -97,6 +98,11 @@ impl Upstream {
     /// The address, without user information and without a slash at its end.
     pub fn origin(&self) -> &str {
         &self.location.origin
+    }
+
+    /// The same as it was given: one that speaks HTTP/2 without TLS is `h2c://…`.
+    pub fn address(&self) -> Cow<'_, str> {
+        self.location.address()
     }
 
     /// The host and port of the address.

@@ -99,7 +99,7 @@ impl Replayer {
                 }),
                 others: Vec::new(),
                 recorded: requests.len(),
-                upstream: recorded.recorded.upstream.clone(),
+                upstream: recorded.recorded.address().into_owned(),
                 origins: recorded.origins().into_iter().map(str::to_owned).collect(),
             }
         });

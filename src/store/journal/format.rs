@@ -165,7 +165,7 @@ impl Entry<'_> {
             Self::Begin { recorded } => {
                 to.add("retape_journal", &VERSION);
                 to.add("at", &recorded.at);
-                to.add("upstream", &recorded.upstream);
+                to.add("upstream", &recorded.address());
                 to.add_some("server", recorded.server.as_ref());
                 to.add_some("origins", Some(&recorded.origins).filter(|it| !it.is_empty()));
             }
@@ -401,13 +401,13 @@ impl Line<'_> {
 
     fn begin(self) -> Option<Entry<'static>> {
         (self.retape_journal == Some(VERSION)).then_some(())?;
-        let recorded = Recorded {
+        let mut recorded = Recorded {
             at: self.at?.into_owned(),
-            upstream: self.upstream?.into_owned(),
             server: self.server.map(Cow::into_owned),
             origins: self.origins.map(Cow::into_owned).unwrap_or_default(),
             ..Recorded::default()
         };
+        recorded.set_address(self.upstream?.into_owned());
         Some(Entry::Begin { recorded })
     }
 }

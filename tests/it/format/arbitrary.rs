@@ -19,7 +19,14 @@ use crate::rules::places;
 pub(super) fn cassettes() -> impl Strategy<Value = Cassette> {
     let origins = btree_map(text(), text(), 0..3);
     let recorded = (text(), text(), origins, option::of(text()), option::of(text())).prop_map(
-        |(at, upstream, origins, server, tool)| Recorded { at, upstream, origins, server, tool },
+        |(at, upstream, origins, server, tool)| Recorded {
+            at,
+            upstream,
+            h2c: false,
+            origins,
+            server,
+            tool,
+        },
     );
     let redactions = vec(text(), 0..3);
     let said = (any::<bool>(), rules(), option::of(ids()));

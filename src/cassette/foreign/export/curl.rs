@@ -39,7 +39,7 @@ fn line(cassette: &Cassette, interaction: &Interaction) -> String {
         let _ = write!(line, "echo {} | base64 -d | ", STANDARD.encode(&request.body));
     }
     line.push_str("curl -sS --globoff --path-as-is");
-    if cassette.recorded.upstream.starts_with("h2c://") {
+    if cassette.recorded.h2c {
         line.push_str(" --http2-prior-knowledge");
     }
     match request.method.as_str() {

@@ -6,7 +6,6 @@ mod curl;
 mod har;
 mod wiremock;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::super::target;
@@ -69,10 +68,10 @@ fn lose(lost: &mut Lost, what: &'static str) {
 /// The whole address of a request.
 fn address(cassette: &Cassette, request: &Request) -> String {
     let upstream = match cassette.recorded.upstream.as_str() {
-        "" => Cow::Borrowed("http://localhost"),
-        upstream => Cow::Owned(upstream.replacen("h2c://", "http://", 1)),
+        "" => "http://localhost",
+        upstream => upstream,
     };
-    target::absolute(&upstream, &request.path).into_owned()
+    target::absolute(upstream, &request.path).into_owned()
 }
 
 /// Whether a secret of it was replaced.
