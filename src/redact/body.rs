@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::rule::{Notes, Rule};
-use super::{json, scan, url, value};
+use super::{graphql, json, scan, url, value};
 use crate::cassette::Media;
 use crate::cassette::splice::{self, Edit};
 use crate::text::json::{Places, Text};
@@ -78,8 +78,15 @@ pub(super) fn find_in_text(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
     }
 }
 
-/// The same for a text that counts only if it is an object or an array.
-pub(super) fn find_in_json(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
+/// The same for a text that counts only if it is an object or an array. The `query` beside it says what its members
+/// are passed on as.
+pub(super) fn find_in_json(text: &[u8], query: Option<&str>, notes: &mut Notes<'_>) -> Vec<Edit> {
+    let called = |json| query.map(|query| graphql::called_in(query, json, notes));
+    if let Some(json) = Text::parse_container(text)
+        && let Some(called) = called(json).filter(|called| !called.is_empty())
+    {
+        return json::find_called(json, called, notes);
+    }
     if !notes.redactor.may_tell(text) {
         return Vec::new();
     }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::graphql::{self, Called};
 use super::levels::{Levels, Names};
 use super::name::Tells;
 use super::rule::Notes;
@@ -11,11 +12,17 @@ use crate::text::json::{Container, Places, Text, Token};
 
 /// The edits that take the secrets out of a JSON text, in order.
 pub(super) fn find(json: Text<'_>, notes: &mut Notes<'_>) -> Vec<Edit> {
-    let mut walk = Walk { levels: Levels::default(), edits: Vec::new(), notes };
+    let called = graphql::called(json, notes);
+    find_called(json, called, notes)
+}
+
+/// The same where some values are called otherwise than by their keys.
+pub(super) fn find_called(json: Text<'_>, called: Called, notes: &mut Notes<'_>) -> Vec<Edit> {
+    let mut walk = Walk { levels: Levels::default(), called, edits: Vec::new(), notes };
     let mut tokens = json.tokens();
     while let Some(token) = tokens.next() {
         match token {
-            Token::Open(container) => walk.open(container),
+            Token::Open(container) => walk.open(container, tokens.end()),
             Token::Close(_) => walk.levels.close(),
             Token::Comma => walk.levels.next(),
             Token::Colon => {}
@@ -28,12 +35,14 @@ pub(super) fn find(json: Text<'_>, notes: &mut Notes<'_>) -> Vec<Edit> {
 
 struct Walk<'a, 'n, 's> {
     levels: Levels<'a>,
+    called: Called,
     edits: Vec<Edit>,
     notes: &'n mut Notes<'s>,
 }
 
 impl<'a> Walk<'a, '_, '_> {
-    fn open(&mut self, container: Container) {
+    fn open(&mut self, container: Container, end: usize) {
+        self.call(end - 1);
         let key = self.levels.last().filter(|level| level.names != Names::Schemas);
         let key = key.and_then(|level| level.key.clone());
         let holder = key.filter(|key| {
@@ -46,8 +55,10 @@ impl<'a> Walk<'a, '_, '_> {
         let inner = &spelled[1..spelled.len() - 1];
         let start = end - 1 - inner.len();
         if self.levels.awaits_key() {
-            self.levels.set_key(plain(inner));
-        } else if let Some(name) = self.name_of(inner) {
+            return self.levels.set_key(plain(inner));
+        }
+        self.call(start - 1);
+        if let Some(name) = self.name_of(inner) {
             let skipped = value::behind_scheme(inner);
             let with = self.notes.replacement(&name, &plain(&inner[skipped..]));
             let edit = with.map(|with| Edit::new(start + skipped..start + inner.len(), with));
@@ -56,6 +67,13 @@ impl<'a> Walk<'a, '_, '_> {
             let places = Places::of_json_string(inner, start);
             let found = body::find_in_text(&places.text, self.notes);
             self.edits.extend(outside(&places, found));
+        }
+    }
+
+    /// Gives the value that begins there its other name, if it has one.
+    fn call(&mut self, start: usize) {
+        if let Some(name) = self.called.remove(&start) {
+            self.levels.set_key(Cow::Owned(name));
         }
     }
 
@@ -79,6 +97,7 @@ impl<'a> Walk<'a, '_, '_> {
 
     /// A number in the place of a secret becomes 0.
     fn scalar(&mut self, spelled: &str, end: usize) {
+        self.call(end - spelled.len());
         let key = self.levels.last().and_then(|level| level.key.as_deref());
         let is_number = spelled.starts_with(|c: char| c.is_ascii_digit() || c == '-');
         let tells = || key.is_some_and(|key| self.notes.field(key) == Tells::Secret);

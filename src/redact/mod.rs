@@ -26,6 +26,7 @@ mod apply;
 mod audit;
 mod body;
 mod deltas;
+mod graphql;
 mod header;
 mod json;
 mod letters;
@@ -361,6 +362,20 @@ impl Redactor {
         apply::request(self, request, secrets);
     }
 
+    /// Takes out of a message of a client what only its query tells, which [`Live`] does not see, and notes it.
+    #[cfg(feature = "record")]
+    pub(crate) fn variables_noting(
+        &self,
+        message: &bytes::Bytes,
+        secrets: &mut Secrets,
+    ) -> bytes::Bytes {
+        if !graphql::may_tell(message) {
+            return message.clone();
+        }
+        let mut notes = Notes { redactor: self, side: Side::Request, secrets };
+        splice(message, &in_order(body::find(message, None, &mut notes))).into()
+    }
+
     /// Takes the secrets out of header fields.
     pub fn headers(&self, headers: &mut Headers) {
         self.headers_noting(headers, &mut Secrets::default());
@@ -419,7 +434,9 @@ impl Redactor {
 
     /// Whether a text is worth a closer look.
     fn may_tell(&self, text: &[u8]) -> bool {
-        self.own.may_tell(text) || self.last_mark(text, 0).is_some()
+        self.own.may_tell(text)
+            || self.last_mark(text, 0).is_some()
+            || (self.applies(Rule::Graphql) && graphql::may_tell(text))
     }
 
     /// The last mark of a text, from there on, behind which a secret may stand.

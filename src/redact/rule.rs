@@ -22,10 +22,11 @@ pub(super) enum Rule {
     Numbers,
     Codings,
     Nested,
+    Graphql,
 }
 
 impl Rule {
-    pub(super) const ALL: [(Self, &str); 15] = [
+    pub(super) const ALL: [(Self, &str); 16] = [
         (Self::Headers, "headers/1"),
         (Self::Cookies, "cookies/1"),
         (Self::Query, "query/1"),
@@ -41,6 +42,7 @@ impl Rule {
         (Self::Numbers, "numbers/1"),
         (Self::Codings, "codings/1"),
         (Self::Nested, "nested/1"),
+        (Self::Graphql, "graphql/1"),
     ];
 
     pub(super) const fn name(self) -> &'static str {

@@ -51,12 +51,17 @@ fn pairs_at(text: &str, range: Range<usize>, depth: usize, notes: &mut Notes<'_>
     let mut names = fields.iter().map(|field| form_decoded(&text[field.name.clone()]));
     let is_login = notes.applies(Rule::Names) && names.any(|name| name::is_of_user(&name));
     let mut edits = Vec::new();
+    let query = fields.iter().find(|field| &text[field.name.clone()] == "query");
+    let query = query.and_then(|field| field.value.clone()).map(|it| form_decoded(&text[it]));
     for form::Field { name, value } in fields {
         let (name, Some(value)) = (&text[name], value) else { continue };
         let is_password = is_login && name.eq_ignore_ascii_case("pass");
         match parameter(name, &text[value.clone()], is_password, notes) {
             Some(with) => edits.push(Edit::new(value, with)),
-            None => edits.extend(within(&text[value.clone()], value.start, depth, notes)),
+            None => {
+                let query = query.as_deref().filter(|_| name == "variables");
+                edits.extend(within(&text[value.clone()], (value.start, depth), query, notes));
+            }
         }
     }
     edits
@@ -64,7 +69,12 @@ fn pairs_at(text: &str, range: Range<usize>, depth: usize, notes: &mut Notes<'_>
 
 /// The edits for JSON that is the value of a parameter or a field, as GraphQL has its `variables` there, and for a
 /// URL that has parameters of its own.
-fn within(spelled: &str, offset: usize, depth: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
+fn within(
+    spelled: &str,
+    (offset, depth): (usize, usize),
+    query: Option<&str>,
+    notes: &mut Notes<'_>,
+) -> Vec<Edit> {
     // Most values are told by their first character.
     let begins = ["{", "[", "%7B", "%7b", "%5B", "%5b", "+", "%20"];
     let is_json = begins.iter().any(|it| spelled.starts_with(it));
@@ -75,7 +85,7 @@ fn within(spelled: &str, offset: usize, depth: usize, notes: &mut Notes<'_>) -> 
     let places = Places::of_form_value(spelled, offset);
     let found = match str::from_utf8(&places.text) {
         Ok(url) if is_url && !is_json => find_at(url, depth + 1, notes),
-        _ => body::find_in_json(&places.text, notes),
+        _ => body::find_in_json(&places.text, query, notes),
     };
     json::outside(&places, found).collect()
 }

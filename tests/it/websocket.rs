@@ -410,6 +410,26 @@ async fn a_secret_that_is_cut_over_messages_is_taken_out_of_cassette_and_journal
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_variable_of_graphql_is_taken_out_of_cassette_and_journal() {
+    let server = Sockets::answering(|_| vec!["{}".to_owned()]);
+    let stage = Stage::new();
+    let session = stage.session(Mode::Record).upstream(server.url()).start().await.unwrap();
+
+    let mut socket = Socket::open(&format!("{}/ws", session.url()));
+    socket.ask(
+        r#"{"type":"subscribe","payload":{"query":"{login(password:$p)}","variables":{"p":"Kq7vLm2xT9w"}}}"#,
+    );
+    let journal = stage.file("tape.json.part");
+    socket.close(1000, "");
+    session.finish().await.unwrap();
+
+    for written in [stage.file("tape.json"), journal] {
+        assert!(!written.contains("Kq7vLm2xT9w"), "{written}");
+        assert!(written.contains("[redacted:password]"), "{written}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_frame_names_the_server_in_the_cassette_and_us_to_the_client() {
     let server = Sockets::start(|socket| {
         let host = socket.fields.iter().find(|(name, _)| name == "host").unwrap().1.clone();

@@ -354,6 +354,9 @@ impl Take {
         if let Some(message) = harmless.message_mut() {
             let State { pieces, secrets, .. } = &mut *state;
             *message = pieces[from as usize].next(&self.redactor, message, secrets);
+            if from == Peer::Client {
+                *message = self.redactor.variables_noting(message, secrets);
+            }
             let mut live = Live::new(&self.redactor, std::mem::take(secrets));
             let mut shown = live.push(message).into_owned();
             let (rest, secrets) = live.finish();

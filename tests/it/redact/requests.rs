@@ -274,3 +274,60 @@ fn what_is_redacted_is_not_redacted_again() {
         }
     }
 }
+
+/// What becomes of the body of a request.
+fn sent(body: &str) -> String {
+    let mut asked = request("/graphql", &[("content-type", "application/json")], body);
+    Redactor::standard().request(&mut asked);
+    String::from_utf8(asked.body.to_vec()).unwrap()
+}
+
+#[test]
+fn a_variable_is_called_by_what_a_query_passes_it_on_as() {
+    let query =
+        |argument: &str| format!(r#"mutation($p:String!){{login(user:\"u\",{argument}:$p)}}"#);
+    let check = |argument: &str, value: &str, expected: &str| {
+        let text = |value: &str| {
+            let query = query(argument);
+            [
+                format!(r#"{{"query":"{query}","variables":{{"u":"me","p":{value}}}}}"#),
+                format!(r#"[{{"variables":{{"p":{value}}},"query":"{query}"}}]"#),
+                format!(
+                    r#"{{"type":"subscribe","payload":{{"query":"{query}","variables":{{"p":{value}}}}}}}"#
+                ),
+            ]
+        };
+        for (before, after) in text(value).iter().zip(text(expected)) {
+            assert_eq!(sent(before), after);
+            assert_eq!(sent(&after), after);
+        }
+    };
+
+    check("password", "\"open sesame\"", "\"[redacted:password]\"");
+    check("apiKey", "\"of tuesday\"", "\"[redacted:apiKey]\"");
+    check("password", "1234", "0");
+    check(
+        "credentials",
+        "[\"one\",\"two\"]",
+        "[\"[redacted:credentials]\",\"[redacted:credentials~2]\"]",
+    );
+    check("token", "\"none\"", "\"none\"");
+    check("name", "\"open sesame\"", "\"open sesame\"");
+    check("passwordHint", "\"open sesame\"", "\"open sesame\"");
+}
+
+#[test]
+fn variables_beside_their_query_in_an_address_are_called_so_too() {
+    let mut asked = request(
+        "/graphql?query=%7Blogin(password%3A%24p)%7D&variables=%7B%22p%22%3A%22open+sesame%22%7D",
+        &[],
+        "",
+    );
+
+    Redactor::standard().request(&mut asked);
+
+    assert_eq!(
+        asked.path,
+        "/graphql?query=%7Blogin(password%3A%24p)%7D&variables=%7B%22p%22%3A%22[redacted:password]%22%7D"
+    );
+}
