@@ -340,6 +340,9 @@ pub(super) fn proven(proven: &Proven, exit: Exit) {
             "the command ends in another way, asks nothing, or makes up something else in each run: see `retape replay`",
         );
     }
+    if let Some(tokens) = &proven.tokens {
+        hint(&visible(&tokens.hint()));
+    }
 }
 
 /// Values of a recording, as far as they fit.

@@ -35,6 +35,7 @@ mod slot;
 mod spoiled;
 mod stale;
 mod summary;
+mod tokens;
 mod track;
 mod unfinished;
 mod unserved;

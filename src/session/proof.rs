@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
+use super::tokens::Tokens;
 use super::{Miss, Session, SessionBuilder, Summary};
 use crate::cassette::{Cassette, Evidence, Id, Name, Place};
 use crate::compare::matching::{Learned, Proof};
@@ -41,6 +42,8 @@ pub struct Proven {
     pub afresh: Vec<Name>,
     /// What the last run missed.
     pub misses: Vec<Miss>,
+    /// The tokens that the client got placeholders for, where the recordings do not replay.
+    pub(crate) tokens: Option<Tokens>,
 }
 
 impl SessionBuilder {
@@ -142,6 +145,12 @@ impl SessionBuilder {
                 }
             }
         }
+        if !proven.replays {
+            proven.tokens = recorded.iter().find_map(|(name, folder)| {
+                let cassette = store::open(folder, name).ok()?;
+                Tokens::of(name, &cassette)
+            });
+        }
         proven.paced &= proven.replays;
         for (name, folder) in recorded.iter().filter(|_| proven.paced) {
             rewrite(folder, name, |cassette| {
@@ -166,6 +175,8 @@ impl Proven {
             || "the client failed, asked nothing, or made up something else in each run".to_owned(),
             |miss| miss.explanation.clone(),
         );
+        let tokens = self.tokens.map(|tokens| format!("\nhint: {}", tokens.hint()));
+        let why = why + &tokens.unwrap_or_default();
         Err(Error::new(Kind::Unproven { runs: self.runs }).with_hint(why))
     }
 

@@ -116,6 +116,26 @@ async fn a_recording_that_replays_in_no_words_is_told_as_before() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_reads_its_token_is_told_what_stands_in_its_place() {
+    let upstream = Upstream::json(|_: &Asked| {
+        let claims = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmVkIQ0";
+        format!(r#"{{"user":{{"id_token":"{claims}"}}}}"#)
+    });
+    let stage = Stage::new();
+    let reads = async |session: &Session| {
+        let told = get(&format!("{}/login", session.url())).text();
+        if told.contains("eyJzdWIiOiJtZSJ9") { Ok(()) } else { Err(Box::from("no claims")) }
+    };
+
+    let settings = stage.session(Mode::Record).upstream(upstream.url());
+    let result: Result<(), Box<dyn std::error::Error>> = settings.run(reads).await;
+
+    let told = format!("{:?}", result.unwrap_err().downcast::<Error>().unwrap());
+    let hint = "hint: the client got `[redacted:id_token]` for a token (/user/id_token of interaction 1 of `tape`)";
+    assert!(told.contains(hint) && told.contains("not-secrets = [\"id_token\"]"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_differs_from_run_to_run_is_open_and_comes_back() {
     let names = ["happy-otter", "sad-fox", "big-cat", "old-dog"];
     let ask =
