@@ -158,8 +158,8 @@ pub(crate) fn learned(
 /// other cassettes cannot be read.
 fn both(cassettes: &Path) -> Result<(Loaded, Vec<Contract>, Vec<Error>)> {
     let names = store::list(cassettes).into_iter();
-    let all = names
-        .map(|name| store::load(cassettes, &name).map(|cassette| (name, cassette.by_message())));
+    let all =
+        names.map(|name| Ok((name.clone(), store::load(cassettes, &name)?.shown()?.by_message())));
     let (mut loaded, mut unread) = (Vec::new(), Vec::new());
     for one in all {
         match one {
@@ -181,7 +181,7 @@ fn both(cassettes: &Path) -> Result<(Loaded, Vec<Contract>, Vec<Error>)> {
 pub(crate) fn load(cassettes: &Path) -> Result<Loaded> {
     let names = store::list(cassettes).into_iter();
     names
-        .map(|name| store::load(cassettes, &name).map(|cassette| (name, cassette.by_message())))
+        .map(|name| Ok((name.clone(), store::load(cassettes, &name)?.shown()?.by_message())))
         .collect()
 }
 

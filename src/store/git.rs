@@ -39,7 +39,7 @@ pub fn load_revision(folder: &Path, revision: &str) -> Result<Side> {
         let bodies = path.strip_suffix(".json").unwrap_or(path);
         let body = |hash: &str| blobs.get(&format!("{bodies}.bodies/{hash}")).cloned().map(Ok);
         let cassette = file::decode((*text).clone().into(), &at(revision, path), body, |_| None)?;
-        Ok((name.clone(), cassette.by_message()))
+        Ok((name.clone(), cassette.shown()?.by_message()))
     })?;
     Ok(Side { cassettes, accepted })
 }

@@ -37,7 +37,7 @@ pub fn load_side(path: &Path, name: &Name) -> Result<Side> {
     match ending.filter(|_| path.is_file()) {
         Some(CONTRACT) => Ok(Side { accepted: vec![read(path)?], ..Side::default() }),
         Some(CASSETTE) => {
-            let cassettes = vec![(name.clone(), load_file(path)?.by_message())];
+            let cassettes = vec![(name.clone(), load_file(path)?.shown()?.by_message())];
             Ok(Side { cassettes, ..Side::default() })
         }
         _ => Err(Error::new(Kind::NothingToCheck).at(path).with_hint(
@@ -51,7 +51,7 @@ fn load_folder(folder: &Path) -> Result<Side> {
     let accepted = contracts(folder)?;
     let cassettes = in_parallel(&names, |name| {
         let cassette = load_file(&folder.join(format!("{name}.json")));
-        cassette.map(|cassette| (name.clone(), cassette.by_message()))
+        Ok((name.clone(), cassette?.shown()?.by_message()))
     })?;
     Ok(Side { cassettes, accepted })
 }

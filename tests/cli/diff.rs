@@ -66,6 +66,47 @@ fn nothing_changed_where_nothing_did() {
     );
 }
 
+/// A cassette as somebody writes it by hand: no rule was applied to it.
+fn by_hand(role: &str) -> String {
+    format!(
+        r#"{{"retape": 1, "interactions": [{{
+        "request": {{"method": "POST", "path": "/login?api_key=query-of-tuesday", "headers": {{
+            "content-type": "application/json", "authorization": "Bearer header-of-tuesday"}},
+            "json": {{"password": "Kq7vLm2xT9w"}}}},
+        "response": {{"status": 200, "headers": {{"content-type": "application/json"}},
+            "json": {{"access_token": "answer-of-tuesday", "role": {role}, "note": "Kq7vLm2xT9w"}}}}}}]}}"#
+    )
+}
+
+#[test]
+fn what_was_written_by_hand_is_shown_without_its_secrets() {
+    let stage = Stage::new();
+    for at in 0..4 {
+        stage.write(&format!("old/{at}.json"), &by_hand("\"a\""));
+        stage.write(&format!("new/{at}.json"), &by_hand("5"));
+    }
+    let check = |text: &str| {
+        assert!(!text.contains("of-tuesday") && !text.contains("Kq7vLm2xT9w"), "{text}");
+    };
+
+    for format in ["text", "markdown", "html", "json"] {
+        let (status, text, _) = diff(&stage, &["old", "new", "--format", format]);
+        assert_eq!(status, Some(1));
+        check(&text);
+        assert!(text.contains("[redacted:"), "{text}");
+    }
+    let output = stage.retape(&["show", "--bodies", "--cassettes", "old", "0"]).output().unwrap();
+    check(&told(&output));
+    assert!(told(&output).contains("[redacted:password]"), "{}", told(&output));
+    let accepted = stage.retape(&["accept", "--cassettes", "old"]).output().unwrap();
+    assert!(accepted.status.success(), "{}", said(&accepted));
+    std::fs::rename(stage.folder().join("old/contracts"), stage.folder().join("new/contracts"))
+        .unwrap();
+    let output = stage.retape(&["check", "--cassettes", "new"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    check(&told(&output));
+}
+
 #[test]
 fn two_cassettes_and_two_contracts_are_compared() {
     let stage = stage();
