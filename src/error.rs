@@ -200,16 +200,26 @@ impl Error {
 
     /// The hint is what to do about a fault of this machine, if it is one.
     pub(crate) fn io(what: &'static str, path: &Path, source: std::io::Error) -> Self {
+        Self::machine(what, source).at(path)
+    }
+
+    /// The same of what has no path.
+    pub(crate) fn machine(what: &'static str, source: std::io::Error) -> Self {
         let hint = match source.kind() {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
                 Some("free some space, then try again")
             }
+            ErrorKind::InvalidData => {
+                Some("it is damaged: restore it, or remove it and have it made anew")
+            }
+            ErrorKind::InvalidInput => Some("put a plain file in its place, or remove it"),
             _ if is_out_of_files(&source) => {
                 Some("allow more open files (`ulimit -n 4096`), then try again")
             }
+            _ if is_loop(&source) => Some("put a plain file in its place, or remove it"),
             _ => None,
         };
-        let error = Self::new(Kind::Io(what)).at(path).because(source);
+        let error = Self::new(Kind::Io(what)).because(source);
         hint.into_iter().fold(error, Self::with_hint)
     }
 
@@ -323,6 +333,12 @@ impl Error {
 /// have no kind of their own.
 pub(crate) fn is_out_of_files(error: &std::io::Error) -> bool {
     matches!(error.raw_os_error(), Some(24 | 23))
+}
+
+/// Whether a link leads back to itself: ELOOP, of Linux and of macOS.
+fn is_loop(error: &std::io::Error) -> bool {
+    let number = if cfg!(target_os = "linux") { 40 } else { 62 };
+    cfg!(unix) && error.raw_os_error() == Some(number)
 }
 
 impl fmt::Display for Error {

@@ -55,8 +55,7 @@ pub(super) fn conduct(plan: Plan<'_>) -> Result<Exit> {
 /// to answer a request.
 pub(super) fn on_runtime(work: impl Future<Output = Result<Exit>>) -> Result<Exit> {
     let runtime = Builder::new_current_thread().enable_all().build();
-    let runtime =
-        runtime.map_err(|source| Error::new(Kind::Io("start threads")).because(source))?;
+    let runtime = runtime.map_err(|source| Error::machine("start threads", source))?;
     let exit = runtime.block_on(work);
     // A client that never closes its connection does not keep the process alive.
     runtime.shutdown_timeout(Duration::from_secs(1));

@@ -82,5 +82,6 @@ fn texts<'a>(
 }
 
 fn refused(expected: &'static str) -> Error {
-    Error::new(Kind::Setting { name: "open", value: "this body".to_owned(), expected })
+    let error = Error::new(Kind::Setting { name: "open", value: "this body".to_owned(), expected });
+    error.with_hint("such as `{\"cassette\": \"tests/hello\"}`, as `docs/control-api.md` says")
 }

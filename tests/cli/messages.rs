@@ -195,6 +195,36 @@ fn a_port_that_is_taken_cannot_be_listened_on() {
 }
 
 #[test]
+#[cfg(unix)]
+fn what_is_no_file_and_no_text_is_told_with_what_to_do() {
+    let stage = Stage::new();
+    std::fs::create_dir_all(stage.folder().join("pipe")).unwrap();
+    let pipe = stage.folder().join("pipe/tape.json");
+    assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    std::fs::create_dir_all(stage.folder().join("loop")).unwrap();
+    std::os::unix::fs::symlink("tape.json", stage.folder().join("loop/tape.json")).unwrap();
+    stage.write("cassettes/tape.json", r#"{"retape": 1, "interactions": []}"#);
+    stage.write("cassettes/contracts/x.snap", "");
+    std::fs::write(stage.folder().join("cassettes/contracts/x.snap"), b"\xff").unwrap();
+
+    assert_snapshot!(refused(&stage, &["diff", "pipe", "pipe"]), @"
+    error: cannot read file (`FOLDER/pipe/tape.json`)
+      because: it is a pipe or a device, not a file
+    hint: put a plain file in its place, or remove it
+    ");
+    assert_snapshot!(refused(&stage, &["diff", "loop", "loop"]), @"
+    error: cannot read file (`FOLDER/loop/tape.json`)
+      because: Too many levels of symbolic links (os error 40)
+    hint: put a plain file in its place, or remove it
+    ");
+    assert_snapshot!(refused(&stage, &["check"]), @"
+    error: cannot read file (`FOLDER/cassettes/contracts/x.snap`)
+      because: invalid utf-8 sequence of 1 bytes from index 0
+    hint: it is damaged: restore it, or remove it and have it made anew
+    ");
+}
+
+#[test]
 fn a_configuration_that_cannot_be_is_told_with_its_line() {
     let stage = Stage::new();
     stage.write("retape.toml", "[match]\nignore = [\"client.version\"]\n");

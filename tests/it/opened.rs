@@ -421,3 +421,16 @@ async fn further_files_are_played_behind_the_cassette_of_a_session() {
     assert_eq!((&alone["mode"], answer.as_str()), (&json!("replay"), "\"/shared\""));
     assert_eq!(refused.0, 422);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_opens_nothing_is_told_with_an_example() {
+    let stage = Stage::new();
+    let session = stage.replay().await;
+
+    let (status, told) = control(&session.url(), "POST", "open", &json!([]));
+
+    assert_eq!(status, 422, "{told}");
+    let message = told["error"]["message"].as_str().unwrap();
+    assert!(message.contains("hint: such as `{\"cassette\": \"tests/hello\"}`"), "{message}");
+    session.stop().await.unwrap();
+}
