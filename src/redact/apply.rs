@@ -10,6 +10,7 @@ use crate::cassette::{
     Body, Cassette, Frame, Headers, Interaction, Interactions, Media, Outcome, Peer, Recorded,
     Request, Response, coding, large, placeholder,
 };
+use crate::text::plain;
 
 /// Applies the rules to a request, and replaces what they found wherever else it stands in it.
 pub(super) fn request(redactor: &Redactor, request: &mut Request, secrets: &mut Secrets) {
@@ -413,7 +414,7 @@ fn sums_up_body(name: &str) -> bool {
 /// Edits of an answer. In bytes that are no text (MessagePack, Protocol Buffers) something else says how long what is
 /// replaced is, so what comes in its place is as long, if that is long enough.
 fn fitted(text: &[u8], mut edits: Vec<Edit>) -> Vec<Edit> {
-    if edits.is_empty() || !text.contains(&0) && std::str::from_utf8(text).is_ok() {
+    if edits.is_empty() || plain::text(text).is_some() {
         return edits;
     }
     for edit in &mut edits {
