@@ -15,7 +15,7 @@ fn answered(content_type: &str, body: Vec<u8>) -> Vec<u8> {
 
 #[test]
 fn what_stands_for_a_secret_in_bytes_is_as_long() {
-    let secret = secret("b2");
+    let [secret, long] = [secret("b2"), secret("c3").repeat(4)];
 
     let after = answered("application/msgpack", packed(&secret));
 
@@ -25,7 +25,6 @@ fn what_stands_for_a_secret_in_bytes_is_as_long() {
     assert!(text.starts_with("[redacted:.") && text.ends_with(']'), "{text}");
     assert_eq!(answered("application/msgpack", after.clone()), after, "twice");
 
-    let long = secret("c3").repeat(4);
     let after = answered("application/msgpack", packed(&long));
     assert_eq!((after.len(), usize::from(after[4])), (5 + long.len(), long.len()));
     assert_eq!(answered("application/msgpack", after.clone()), after, "twice");
