@@ -355,6 +355,7 @@ fn at_endpoint(
     sides.weigh(&mut drafts);
     let mut drafts = once::with_what_is_gone(drafts);
     sides.weigh_together(&mut drafts);
+    let mut drafts = once::by_key(drafts);
     unseen::add(&mut drafts, was, [before, answers]);
     drafts
 }

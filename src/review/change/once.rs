@@ -1,6 +1,9 @@
 //! Changes that are told once, where several are found.
 
+use std::collections::BTreeSet;
+
 use super::draft::{Draft, at};
+use super::report::Part;
 use super::rule::Rule;
 use super::weight::type_of;
 use crate::message::NO_EVENT;
@@ -91,10 +94,75 @@ pub(super) fn with_what_is_gone(drafts: Vec<Draft>) -> Vec<Draft> {
     drafts
 }
 
+/// Where a key is not as it always was, other messages belong to one of it: that is told of the key, and not of
+/// each that comes behind another there.
+pub(super) fn by_key(mut drafts: Vec<Draft>) -> Vec<Draft> {
+    let broken: Vec<Draft> =
+        drafts.iter().filter(|it| it.rule == Rule::InvariantBroken).cloned().collect();
+    drafts.retain(|draft| {
+        let Some((key, shown)) = key_of(draft).zip(draft.shown.as_ref()) else { return true };
+        let is_of_key = |it: &&Draft| it.key.split(' ').next().is_some_and(|it| ends_in(it, key));
+        let broken = broken.iter().filter(|it| it.verdict <= draft.verdict).filter(is_of_key);
+        let places = broken.filter_map(|it| it.shown.as_ref()).flat_map(|it| &it.places);
+        let places: BTreeSet<&String> = places.collect();
+        !shown.places.iter().all(|place| places.contains(place))
+    });
+    drafts
+}
+
+/// The key of the slices in which something came behind something else, as [`unseen`](super::orders::unseen) calls it.
+fn key_of(draft: &Draft) -> Option<&str> {
+    let (_, slice) = draft.key.split_once("per ").filter(|_| draft.part == Part::Order)?;
+    slice.split([' ', ':', '>', '?']).next()
+}
+
+/// Whether a place is that field: all of it, or a field of messages of a type.
+fn ends_in(place: &str, field: &str) -> bool {
+    place.strip_suffix(field).is_some_and(|before| before.is_empty() || before.ends_with('.'))
+}
+
 /// The types of messages that are missing in an order.
 fn missing(draft: &Draft) -> Vec<&str> {
     let is_missing = matches!(draft.rule, Rule::OrderMissing | Rule::OrderEndNew);
     let trace = draft.trace.iter().filter(|_| is_missing);
     let expected = trace.flat_map(|trace| &trace.expected);
     expected.map(|pattern| type_of(pattern)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::draft::{Position, Shown};
+    use super::super::report::Verdict;
+    use super::*;
+
+    fn shown(rule: Rule, part: Part, key: &str, place: &str) -> Draft {
+        let draft = Draft::new(rule, Verdict::Breaking, part, key.to_owned()).keyed(key);
+        draft.witnessed(Some(Shown::new(place, Position::Whole)))
+    }
+
+    #[test]
+    fn what_stands_in_slices_of_a_broken_key_is_told_of_the_key() {
+        let tie = |key: &str| shown(Rule::InvariantBroken, Part::Invariants, key, "one #1");
+        let next = |key: &str, place| shown(Rule::OrderNextNew, Part::Order, key, place);
+        let all = [
+            tie("added.output_index increasing by 1"),
+            next("per output_index with done:a>b?", "one #1"),
+            next(":per output_index>end?", "one #1"),
+            next("per output_index:a>b?", "two #1"),
+            next("per index:a>b?", "one #1"),
+            next("a>b!c", "one #1"),
+        ];
+
+        let kept: Vec<String> = by_key(all.to_vec()).into_iter().map(|it| it.key).collect();
+
+        assert_eq!(
+            kept,
+            [
+                "added.output_index increasing by 1",
+                "per output_index:a>b?",
+                "per index:a>b?",
+                "a>b!c"
+            ]
+        );
+    }
 }
