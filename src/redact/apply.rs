@@ -322,7 +322,7 @@ fn known_in_response(redactor: &Redactor, searcher: &Searcher, response: &mut Re
         if is_stream {
             edits.extend(deltas::edits(text, |joined| searcher.edits(joined)));
         }
-        edits
+        fitted(text, edits)
     });
 }
 

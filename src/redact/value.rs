@@ -12,6 +12,9 @@ use crate::text::json::pointer;
 /// The longest name that a placeholder shows.
 const LONGEST_NAME: usize = 48;
 
+/// No placeholder is longer, in bytes.
+const LONGEST: usize = 4096;
+
 /// What stands for a secret in the name that a placeholder shows.
 pub(super) const WITHIN_NAME: &str = "secret";
 
@@ -68,17 +71,18 @@ pub(super) fn name_and_number(placeholder: &str) -> Option<(&str, usize)> {
     Some(number.parse().map_or((inner, 1), |number| (name, number)))
 }
 
-/// The placeholders in a text, with what they show, and where they stand.
+/// The placeholders in a text, with what they show, and where they stand. In bytes they are as long as what they stand
+/// for, with dots before the name.
 pub(crate) fn placeholders(text: &[u8]) -> impl Iterator<Item = (Range<usize>, &str, usize)> {
     // A search for the whole word takes longer to prepare than most texts to go through.
     let openings = memchr::memchr_iter(b'[', text);
     let openings = openings.filter(|start| text[*start..].starts_with(OPENING.as_bytes()));
     openings.filter_map(|start| {
-        let end = text.len().min(start + LONGEST_NAME + 24);
+        let end = text.len().min(start + LONGEST);
         let length = memchr::memchr(b']', &text[start..end])? + 1;
         let found = str::from_utf8(&text[start..start + length]).ok()?;
         let (name, number) = name_and_number(found).filter(|_| is_placeholder(found))?;
-        Some((start..start + length, name, number))
+        Some((start..start + length, name.trim_start_matches('.'), number))
     })
 }
 

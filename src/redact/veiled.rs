@@ -116,11 +116,14 @@ impl Unveiled {
     }
 
     fn edits(&self, text: &[u8]) -> Vec<Edit> {
-        let found = value::placeholders(text).filter_map(|(range, _, _)| {
-            let placeholder = &text[range.clone()];
-            let known = self.0.iter().find(|(known, _)| known.as_bytes() == placeholder);
+        let found = value::placeholders(text).filter_map(|(range, name, number)| {
+            let placeholder = value::numbered(name, number);
+            let (_, value) = self.0.iter().find(|(known, _)| *known == placeholder)?;
             // It may stand in a JSON string: few secrets have anything to be escaped.
-            known.map(|(_, value)| Edit::new(range, json_escaped(value).into_bytes()))
+            let value = json_escaped(value).into_bytes();
+            // What is as long as a secret stays so.
+            let fits = range.len() == placeholder.len() || range.len() == value.len();
+            fits.then(|| Edit::new(range, value))
         });
         found.collect()
     }

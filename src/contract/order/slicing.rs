@@ -153,7 +153,10 @@ impl Slicing {
         match slicing.and_then(|slicing| slicing.cut(word)) {
             None => pairs("", word.letters(), &mut found),
             Some(cut) => {
-                pairs("", cut.letters(), &mut found);
+                // What comes among any others is behind any by chance.
+                if slicing.is_none_or(|it| it.between != Between::Others) {
+                    pairs("", cut.letters(), &mut found);
+                }
                 for (kind, tokens) in &cut.slices {
                     pairs(kind, tokens.iter().map(|token| token.letter()), &mut found);
                 }
@@ -286,4 +289,27 @@ fn between(key: &str, word: &Word) -> Between {
         last = value;
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_among_any_others_has_neighbours_in_its_slice_alone() {
+        let token = |tag: &str, id: Option<&str>| Token {
+            keys: id.map(|id| ("id".to_owned(), id.to_owned())).into_iter().collect(),
+            ..Token::plain(tag)
+        };
+        let said = [("a", Some("1")), ("note", None), ("a", Some("2")), ("b", Some("1"))];
+        let tokens = said.into_iter().map(|(tag, id)| token(tag, id)).collect();
+        let word = Word { tokens, ..Word::default() };
+        let slicing = |between| Slicing { key: "id".to_owned(), between, apart: Vec::new() };
+
+        let edges = Slicing::edges(Some(&slicing(Between::Others)), &word);
+
+        let shown: Vec<String> =
+            edges.into_iter().map(|(kind, from, to)| format!("{kind}: {from} {to}")).collect();
+        assert_eq!(shown, ["per id: a b", "per id: a ⊣", "per id: b ⊣", "per id: ⊢ a"]);
+    }
 }

@@ -351,7 +351,17 @@ fn begins(text: &[u8], at: usize) -> bool {
     let percent = at >= 3 && text[at - 3] == b'%' && is_hex(at - 2) && is_hex(at - 1);
     let unicode = at >= 6 && text[at - 6..at - 4] == *b"\\u" && (at - 4..at).all(is_hex);
     let is_word = before.is_ascii_alphanumeric() || before == b'_';
-    is_sign || !is_word || escape || percent || unicode
+    is_sign || !is_word || escape || percent || unicode || is_length(before, &text[at..])
+}
+
+/// Whether a byte may say how long the text behind it is, as in MessagePack and Protocol Buffers, or in CBOR, where a
+/// short one has `0x60` added to it (RFC 8949, section 3.1).
+fn is_length(byte: u8, text: &[u8]) -> bool {
+    const SHORTEST: usize = 16;
+    let run = text.iter().take(256).take_while(|byte| is_of_token(**byte)).count();
+    let length = usize::from(byte);
+    let short = length.checked_sub(0x60).filter(|short| *short >= SHORTEST);
+    run >= length || short.is_some_and(|short| run >= short)
 }
 
 const fn is_of_token(byte: u8) -> bool {

@@ -9,7 +9,7 @@ use super::report::Verdict;
 use super::rule::Rule;
 use crate::cassette::Media;
 use crate::contract::order::FEWEST;
-use crate::contract::{Endpoint, settled, without_names};
+use crate::contract::{Contract, Endpoint, Kinds, settled, without_names};
 
 /// Which endpoint was another one before: the same but for names in its path, such as that of a model, or for its
 /// status too, of which there is one where there was one. A refusal in the place of a success is another answer. So it
@@ -35,13 +35,32 @@ pub(super) fn moved<'a>(
         let mut found = all.all.keys().filter(own);
         found.next().filter(|_| found.next().is_none())
     };
+    // Two that have nothing in common are no models of one kind.
+    let are_alike = |one: &Endpoint, other: &Endpoint| {
+        without_names(&one.path) == without_names(&other.path)
+            || has_common(&was.all[one].contract, &is.all[other].contract)
+    };
     let before = |endpoint: &'a Endpoint| {
         [same, alike, as_json].into_iter().find_map(|like| {
             only(is, was, endpoint, like).filter(|it| *it == endpoint)?;
-            only(was, is, endpoint, like)
+            only(was, is, endpoint, like).filter(|it| are_alike(it, endpoint))
         })
     };
     is.all.keys().filter_map(|endpoint| Some((endpoint, before(endpoint)?))).collect()
+}
+
+/// Whether answers have a field or a kind of message in common, if they say anything.
+fn has_common(one: &Contract, other: &Contract) -> bool {
+    let names = |contract: &Contract| -> BTreeSet<String> {
+        let kinds = contract.body.iter().chain(&contract.events);
+        let names = kinds.flat_map(|kinds| match kinds {
+            Kinds::One(schema) => schema.always().map(str::to_owned).collect::<Vec<_>>(),
+            Kinds::Each(kinds) => kinds.keys().cloned().collect(),
+        });
+        names.collect()
+    };
+    let [one, other] = [names(one), names(other)];
+    one.is_empty() || other.is_empty() || !one.is_disjoint(&other)
 }
 
 fn is_of_json(endpoint: &Endpoint) -> bool {

@@ -83,6 +83,7 @@ fn another_model_in_the_path_is_asked_the_same() {
         "trim endpoint-gone: the endpoint is not recorded any more",
     ];
     assert_eq!(told("thinker", NEW)[0], others);
+    assert_eq!(told("flash-3.1", r#"{"vectors":[0.5]}"#)[0], others);
 }
 
 #[test]

@@ -31,6 +31,21 @@ fn what_stands_for_a_secret_in_bytes_is_as_long() {
 }
 
 #[test]
+fn a_length_that_looks_like_a_letter_hides_no_secret() {
+    let key = format!("{}{}", "sk-", "a1b2c3".repeat(8));
+    let after = answered("application/msgpack", packed(&key));
+    assert_eq!((after[4], after.len()), (b'3', 5 + key.len()));
+    check_gone(&after, &key);
+
+    // CBOR: `{"k": …, "n": 1}`.
+    let key = format!("{}{}", "AKIA", "Q2W3E4R5T6Y7U2I3");
+    let map = [&[0xa2, 0x61, b'k', b't'], key.as_bytes(), &[0x61, b'n', 1]].concat();
+    let after = answered("application/cbor", map.clone());
+    assert_eq!(after.len(), map.len());
+    check_gone(&after, &key);
+}
+
+#[test]
 fn in_a_text_it_has_the_length_of_its_name() {
     let after = answered("text/plain", format!("key {}", secret("b2")).into_bytes());
 
