@@ -37,6 +37,7 @@ pub(crate) fn settled<'e>(
     }
     name_open_places(&mut paths, &known);
     open_names(&mut paths);
+    open_prefixed(&mut paths, &known);
     let answered: BTreeSet<(&str, String)> = paths
         .iter()
         .filter(|(it, _)| it.status < 400)
@@ -134,6 +135,30 @@ fn open_names(paths: &mut BTreeMap<&Endpoint, String>) {
             }
         }
     }
+}
+
+/// Opens the places where a name stands that looks less like one than others of the same prefix: `job_0CaeFnDPBgpC`
+/// beside `{job_id}`.
+fn open_prefixed(paths: &mut BTreeMap<&Endpoint, String>, known: &BTreeSet<&Endpoint>) {
+    let open = paths.iter().filter(|(_, path)| path.contains('{'));
+    let open: BTreeSet<(&str, String)> =
+        open.map(|(endpoint, path)| (&*endpoint.method, path.clone())).collect();
+    for (endpoint, path) in paths.iter_mut().filter(|(endpoint, _)| !known.contains(*endpoint)) {
+        let others = open.iter().filter(|(method, _)| *method == endpoint.method);
+        let other = called(path, others.map(|(_, path)| path.as_str()));
+        if let Some(other) = other.filter(|other| are_prefixed(path, other)) {
+            *path = other;
+        }
+    }
+}
+
+/// Whether each name in a path that stands in an open place of the other has the prefix of which that speaks.
+fn are_prefixed(path: &str, open: &str) -> bool {
+    path.split('/').zip(open.split('/')).filter(|(name, open)| name != open).all(|(name, open)| {
+        let prefix = open.strip_prefix('{').and_then(|open| open.strip_suffix("_id}"));
+        let rest = prefix.and_then(|prefix| name.strip_prefix(prefix)?.strip_prefix(['_', '-']));
+        rest.is_some_and(may_be_code)
+    })
 }
 
 /// Whether nothing comes behind a place: there, a word with a number may be a name, too.
@@ -283,6 +308,24 @@ mod tests {
                 "GET /runs/{run_id}/{step_id} -> 200",
                 "GET /users/{me_id} -> 200",
                 "GET /users/{user_id} -> 200",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_name_may_have_but_its_prefix_in_common_with_others() {
+        check(
+            &[
+                "GET /jobs/job_0CaeFnDPBgpC -> 200",
+                "GET /jobs/job_templates -> 200",
+                "GET /jobs/{job_id} -> 200",
+                "POST /jobs/job_0CaeFnDPBgpC -> 200",
+            ],
+            &[],
+            &[
+                "GET /jobs/job_templates -> 200",
+                "GET /jobs/{job_id} -> 200",
+                "POST /jobs/job_0CaeFnDPBgpC -> 200",
             ],
         );
     }

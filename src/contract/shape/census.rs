@@ -68,8 +68,8 @@ pub(crate) struct Census<'s> {
     objects: Recordings,
     choices: Vec<(Choice<'s>, Recordings)>,
     booleans: Recordings,
-    /// The lists, and those in which something stands.
-    lists: Option<[Recordings; 2]>,
+    /// Lists, or objects whose names are data, and those in which something stands; and how a place in them is written.
+    filled: Option<(&'static str, [Recordings; 2])>,
     elements: Option<Box<Self>>,
     fields: BTreeMap<&'s str, (&'s Field, Self)>,
     /// The members whose names are data.
@@ -103,8 +103,9 @@ impl<'s> Census<'s> {
             types.chain(truths).chain(words).map(|it| (it, Recordings::default())).collect();
         let elements = schema.array.as_deref().and_then(Self::of_any);
         let object = schema.object.as_deref().map(Self::of_object).unwrap_or_default();
-        let lists = schema.array.is_some().then(Default::default);
-        Self { choices, lists, elements, ..object }.told()
+        let lists = schema.array.is_some().then(|| ("[]", Default::default()));
+        let filled = lists.or(object.filled);
+        Self { choices, filled, elements, ..object }.told()
     }
 
     /// The same, if there is anything to count in it.
@@ -119,7 +120,7 @@ impl<'s> Census<'s> {
             field.presence == Presence::Optional || inside.counts
         };
         let counts = !self.choices.is_empty()
-            || self.lists.is_some()
+            || self.filled.is_some()
             || self.rest.is_some()
             || self.branches.is_some()
             || self.fields.values().any(is_counted);
@@ -133,7 +134,9 @@ impl<'s> Census<'s> {
                 let fields =
                     fields.map(|(name, it)| (name.as_str(), (it, Self::of(&it.schema)))).collect();
                 let rest = plain.rest.as_ref().and_then(|rest| Self::of_any(&rest.schema));
-                Self { fields, rest, ..Self::default() }.told()
+                let is_map = plain.rest.is_some() && plain.fields.is_empty();
+                let filled = is_map.then(|| ("{}", Default::default()));
+                Self { fields, filled, rest, ..Self::default() }.told()
             }
             Object::Union(union) => {
                 let branches = union.branches.iter();
@@ -170,10 +173,7 @@ impl<'s> Census<'s> {
         match value.container() {
             Some(json::Container::Array) => {
                 let mut elements = value.elements().peekable();
-                if let Some([all, filled]) = &mut self.lists {
-                    all.insert(source);
-                    elements.peek().into_iter().for_each(|_| filled.insert(source));
-                }
+                self.see_filled("[]", elements.peek().is_some(), source);
                 let Some(inside) = &mut self.elements else { return };
                 elements.for_each(|it| inside.see(it, source.within(it)));
             }
@@ -193,6 +193,7 @@ impl<'s> Census<'s> {
         if !self.counts {
             return;
         }
+        self.see_filled("{}", object.members().next().is_some(), source);
         for (name, value) in object.members() {
             match (self.fields.get_mut(&*name), &mut self.rest) {
                 (Some((field, inside)), _) => {
@@ -202,6 +203,16 @@ impl<'s> Census<'s> {
                 }
                 (None, Some(rest)) => rest.see(value, source),
                 (None, None) => {}
+            }
+        }
+    }
+
+    /// Counts a list or an object, and whether something stands in it.
+    fn see_filled(&mut self, inside: &str, is_filled: bool, source: Source) {
+        if let Some((_, [all, filled])) = self.filled.as_mut().filter(|(it, _)| *it == inside) {
+            all.insert(source);
+            if is_filled {
+                filled.insert(source);
             }
         }
     }
@@ -226,8 +237,8 @@ impl<'s> Census<'s> {
             };
             add(place, gone, seen, all);
         }
-        if let Some([all, filled]) = &self.lists {
-            let place = [place.as_slice(), &["[]".to_owned()]].concat();
+        if let Some((inside, [all, filled])) = &self.filled {
+            let place = [place.as_slice(), &[(*inside).to_owned()]].concat();
             add(&place, Difference::Emptied, filled, all);
         }
         for (name, (field, inside)) in &self.fields {

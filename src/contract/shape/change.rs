@@ -55,7 +55,7 @@ pub enum Difference {
     BranchAdded(String, String),
     /// A kind of object is gone, told by this field and what it said.
     BranchRemoved(String, String),
-    /// No list has an element any more.
+    /// Nothing stands any more in a list, or in an object whose names are data.
     Emptied,
     /// Objects are told apart by this field now.
     ToldApart(String),

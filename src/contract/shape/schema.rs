@@ -282,6 +282,18 @@ impl Schema {
         (field.presence == Presence::Required).then_some(&field.schema)
     }
 
+    /// What stands at a place in objects without a tag, in lists, and in members whose names are data.
+    pub(crate) fn at_place(&self, place: &[String]) -> Option<&Self> {
+        let Some((step, rest)) = place.split_first() else { return Some(self) };
+        let inside = match (step.as_str(), self.object.as_deref()) {
+            ("[]", _) => self.array.as_deref(),
+            ("{}", Some(Object::Plain(fields))) => fields.rest.as_ref().map(|rest| &rest.schema),
+            (name, Some(Object::Plain(fields))) => fields.fields.get(name).map(|it| &it.schema),
+            _ => None,
+        };
+        inside?.at_place(rest)
+    }
+
     /// The names of the fields that each of them has, if they are objects without a tag.
     pub(crate) fn always(&self) -> impl Iterator<Item = &str> {
         let plain = match self.object.as_deref() {

@@ -1,5 +1,7 @@
 //! Fields that have another name, or stand elsewhere.
 
+use std::collections::BTreeMap;
+
 use super::draft::{Draft, at};
 use super::report::{Part, Verdict};
 use super::rule::Rule;
@@ -56,23 +58,37 @@ pub(super) fn wrap(drafts: &mut Vec<Draft>, wraps: &[Wrap], part: Part) {
     }
 }
 
-/// Tells as one change that none of the fields comes any more that were always there: another object came instead,
-/// and not the same one with other names.
-pub(super) fn replace(drafts: &mut Vec<Draft>, old: &Schema, part: Part) {
-    let always: Vec<String> = old.always().map(str::to_owned).collect();
-    let is_one = |draft: &Draft| is_gone(draft) && always.contains(&draft.path);
+/// Tells as one change that none of the fields of an object comes any more that were always there: another one came
+/// instead, and not the same one with other names.
+pub(super) fn replace(
+    drafts: &mut Vec<Draft>,
+    (gains, went): (&[Gain], &dyn Fn(&Gain) -> bool),
+    old: &Schema,
+    part: Part,
+) {
+    let gone = gains.iter().filter(|gain| gain.what == Gained::Missing && went(gain));
+    let mut objects: BTreeMap<&[String], Vec<String>> = BTreeMap::new();
+    for (gain, (_, object)) in gone.filter_map(|gain| Some((gain, gain.place.split_last()?))) {
+        objects.entry(object).or_default().push(gain.at());
+    }
     // The fields of the header are none of one object.
-    let is_object = part != Part::Headers && always.len() > NAMED;
-    let are_all_gone = || drafts.iter().filter(|it| is_one(it)).count() == always.len();
-    let is_new = |draft: &&Draft| draft.rule == Rule::FieldNew && !draft.path.contains('.');
-    if is_object && are_all_gone() && drafts.iter().filter(is_new).count() * 2 <= always.len() {
-        let all = at(part, "");
-        let what = format!(
-            "{all} has none of the {} fields that were always there: {}",
-            always.len(),
-            named(&always)
-        );
-        tell_once(drafts, is_one, |all| Draft { what, ..all }.at("").keyed("all"));
+    let objects = objects.into_iter().filter(|_| part != Part::Headers);
+    for (object, fields) in objects {
+        let always = old.at_place(object).map_or(0, |object| object.always().count());
+        let is_one = |draft: &Draft| is_gone(draft) && fields.contains(&draft.path);
+        let are_all_gone = fields.len() > 1
+            && fields.len() == always
+            && drafts.iter().filter(|it| is_one(it)).count() == always;
+        let path = around(&fields[0]).to_owned();
+        let is_new = |draft: &&Draft| draft.rule == Rule::FieldNew && around(&draft.path) == path;
+        if are_all_gone && drafts.iter().filter(is_new).count() * 2 <= always {
+            let name = at(part, &path);
+            let what = format!(
+                "{name} has none of the {always} fields that were always there: {}",
+                named(&fields)
+            );
+            tell_once(drafts, is_one, |all| Draft { what, ..all }.at(path.clone()).keyed("all"));
+        }
     }
 }
 

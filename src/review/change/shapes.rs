@@ -201,7 +201,7 @@ fn changes(
         Basis::Accepted => make_up(&mut drafts, &gains, old, new),
     }
     wrap(&mut drafts, &wraps, part);
-    replace(&mut drafts, old, part);
+    replace(&mut drafts, (&gains, &is_gone), old, part);
     rename(&mut drafts, part);
     let renamed = rename_optional(&mut drafts, part, &differences);
     let is_kind = |it: &&mut Draft| it.rule == Rule::FieldNew && kinds.contains(&it.path);
@@ -418,7 +418,7 @@ fn said(json: &str) -> String {
     text.map_or_else(String::new, std::borrow::Cow::into_owned)
 }
 
-/// What tells the change of a list that is always empty now.
+/// What tells the change of a list or a map that is always empty now.
 pub(super) const FILLED: &str = "filled";
 
 /// Something that is allowed, and not seen any more.
@@ -459,7 +459,8 @@ fn gone(part: Part, differences: impl Iterator<Item = Change>, basis: Basis) -> 
                 (Rule::ValueGone, truth.to_string(), what)
             }
             Difference::Emptied => {
-                let what = format!("{} is always empty now", at(part, path.trim_end_matches("[]")));
+                let list = path.trim_end_matches("[]").trim_end_matches("{}").trim_end_matches('.');
+                let what = format!("{} is always empty now", at(part, list));
                 (Rule::TypeGone, FILLED.to_owned(), what)
             }
             Difference::BranchRemoved(_, value) if part == Part::Events && path.is_empty() => {

@@ -60,6 +60,13 @@ fn another_object_in_the_place_of_one_is_told_once() {
             "compatible field-new: `error` is new: `integer`",
         ],
     );
+    check(
+        "object\n  n: integer\n  spec: {a: string, b: integer}",
+        "object\n  n: integer\n  spec: {}",
+        &[
+            "breaking field-missing: `spec` has none of the 2 fields that were always there: `a`, `b`",
+        ],
+    );
     let [cost, id] = ["cost", "id"]
         .map(|name| format!("breaking field-missing: `{name}` is gone, which was always there"));
     check(job, "object\n  owner: string\n  region: boolean", &[&cost, &id]);

@@ -59,6 +59,29 @@ fn a_list_in_which_nothing_stands_any_more_is_told_by_numbers() {
 }
 
 #[test]
+fn a_map_in_which_nothing_stands_any_more_is_told_by_numbers() {
+    let row = |number: usize| format!("\"row_5f1c{number:04}\":{{\"n\":{number}}}");
+    let pages = |prefix: usize, filled: usize| {
+        let page = |number: usize| {
+            let asked = format!(r#"{{"text":"{prefix} {number}"}}"#);
+            let rows = if number < filled { row(prefix + number) } else { String::new() };
+            let more = if number < filled {
+                format!(",{}", row(prefix + number + 50))
+            } else {
+                rows.clone()
+            };
+            exchange("/pages", &asked, 200, &[&format!("{{\"rows\":{{{rows}{more}}}}}")])
+        };
+        apart(&format!("r{prefix}"), (0..18).map(page))
+    };
+
+    for told in both(&pages(100, 18), &pages(300, 0)) {
+        assert_eq!(told, ["unproven type-gone: `rows` is always empty now"]);
+    }
+    assert_eq!(both(&pages(100, 18), &pages(300, 17)), [vec![""; 0], vec![""; 0]]);
+}
+
+#[test]
 fn a_type_that_a_value_never_has_again_is_told_by_numbers() {
     let pages = [r#"{"next":null}"#, r#"{"next":7}"#];
     check(pages, &["type-gone: `next` is never `null` any more"]);
