@@ -60,15 +60,10 @@ pub(super) fn wrap(drafts: &mut Vec<Draft>, wraps: &[Wrap], part: Part) {
 
 /// Tells as one change that none of the fields of an object comes any more that were always there: another one came
 /// instead, and not the same one with other names.
-pub(super) fn replace(
-    drafts: &mut Vec<Draft>,
-    (gains, went): (&[Gain], &dyn Fn(&Gain) -> bool),
-    old: &Schema,
-    part: Part,
-) {
-    let gone = gains.iter().filter(|gain| gain.what == Gained::Missing && went(gain));
+pub(super) fn replace(drafts: &mut Vec<Draft>, gone: &[&Gain], old: &Schema, part: Part) {
     let mut objects: BTreeMap<&[String], Vec<String>> = BTreeMap::new();
-    for (gain, (_, object)) in gone.filter_map(|gain| Some((gain, gain.place.split_last()?))) {
+    let gone = gone.iter().filter_map(|gain| Some((gain, gain.place.split_last()?)));
+    for (gain, (_, object)) in gone {
         objects.entry(object).or_default().push(gain.at());
     }
     // The fields of the header are none of one object.

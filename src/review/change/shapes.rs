@@ -201,7 +201,8 @@ fn changes(
         Basis::Accepted => make_up(&mut drafts, &gains, old, new),
     }
     wrap(&mut drafts, &wraps, part);
-    replace(&mut drafts, (&gains, &is_gone), old, part);
+    let missing = |gain: &&Gain| gain.what == Gained::Missing && is_gone(gain);
+    replace(&mut drafts, &gains.iter().filter(missing).collect::<Vec<_>>(), old, part);
     rename(&mut drafts, part);
     let renamed = rename_optional(&mut drafts, part, &differences);
     let is_kind = |it: &&mut Draft| it.rule == Rule::FieldNew && kinds.contains(&it.path);
