@@ -140,12 +140,15 @@ fn are_apart(one: &[Field<'_>], other: &[Field<'_>], repeated: &HashSet<&Field<'
 
 /// The fields by which a message may belong to others.
 fn keys(said: &[Field<'_>]) -> Vec<(String, String)> {
-    let keys = said.iter().filter(|(path, json)| {
-        let name = path.rsplit('.').next().unwrap_or(path);
-        let ends = ["_id", "Id", "_index", "Index"].iter().any(|end| name.ends_with(end));
-        (ends || matches!(name, "id" | "index")) && *json != "null"
-    });
+    let keys = said.iter().filter(|(path, json)| is_key(path) && *json != "null");
     keys.map(|(path, json)| (path.to_string(), (*json).to_owned())).collect()
+}
+
+/// Whether a field is called like one.
+fn is_key(path: &str) -> bool {
+    let name = path.rsplit('.').next().unwrap_or(path);
+    let ends = ["_id", "Id", "_index", "Index"].iter().any(|end| name.ends_with(end));
+    ends || matches!(name, "id" | "index")
 }
 
 /// The members of a message that are objects or lists.
@@ -225,7 +228,7 @@ pub(super) fn outcome(json: Text<'_>, asked: Text<'_>) -> Option<Tag> {
 /// A longer value is no word.
 const LONGEST: usize = 40;
 
-/// A longer value is not kept.
+/// A longer value is not kept, unless it is a key.
 const LONGEST_KEPT: usize = 128;
 
 /// Fields below so many objects are not looked at.
@@ -241,7 +244,7 @@ fn alike<'d>(mut pieces: impl Iterator<Item = &'d Vec<Field<'d>>>) -> Vec<(Strin
     said.into_iter().map(|(path, json)| (path.to_string(), (*json).to_owned())).collect()
 }
 
-/// The short scalars of a message outside of arrays, if it is JSON.
+/// The short scalars of a message outside of arrays, and its keys, if it is JSON.
 fn fields(json: Option<Text<'_>>) -> Vec<Field<'_>> {
     let mut found = Vec::new();
     if let Some(json) = json {
@@ -255,7 +258,9 @@ fn collect<'d>(json: Text<'d>, path: &str, room: usize, found: &mut Vec<Field<'d
         let path = if path.is_empty() { name } else { format!("{path}.{name}").into() };
         match value.container() {
             Some(Container::Object) if room > 1 => collect(value, &path, room - 1, found),
-            None if value.as_str().len() <= LONGEST_KEPT => found.push((path, value.as_str())),
+            None if value.as_str().len() <= LONGEST_KEPT || is_key(&path) => {
+                found.push((path, value.as_str()));
+            }
             _ => {}
         }
     }

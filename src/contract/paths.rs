@@ -143,7 +143,12 @@ fn open_prefixed(paths: &mut BTreeMap<&Endpoint, String>, known: &BTreeSet<&Endp
     let open = paths.iter().filter(|(_, path)| path.contains('{'));
     let open: BTreeSet<(&str, String)> =
         open.map(|(endpoint, path)| (&*endpoint.method, path.clone())).collect();
-    for (endpoint, path) in paths.iter_mut().filter(|(endpoint, _)| !known.contains(*endpoint)) {
+    let may_be_open = |path: &str| {
+        let mut ends = path.match_indices(['_', '-']).map(|(at, _)| &path[at + 1..]);
+        ends.any(|end| may_be_code(end.split('/').next().unwrap_or(end)))
+    };
+    let new = paths.iter_mut().filter(|(endpoint, _)| !known.contains(*endpoint));
+    for (endpoint, path) in new.filter(|(_, path)| may_be_open(path)) {
         let others = open.iter().filter(|(method, _)| *method == endpoint.method);
         let other = called(path, others.map(|(_, path)| path.as_str()));
         if let Some(other) = other.filter(|other| are_prefixed(path, other)) {

@@ -78,7 +78,7 @@ impl Message {
     /// Whether it is a piece of something: it is called so, and does not only say what came of something, as
     /// `message_delta` of Anthropic's does.
     pub(crate) fn is_piece(&self) -> bool {
-        self.tag.names_piece() && !self.json().is_some_and(is_outcome)
+        self.tag.names_piece() && !self.json().is_some_and(is_only_outcome)
     }
 
     /// What it says, if that is JSON.
@@ -93,7 +93,7 @@ impl Message {
 }
 
 /// Whether it says what came of something, and has no text beside it that could go on.
-fn is_outcome(json: Text<'_>) -> bool {
+fn is_only_outcome(json: Text<'_>) -> bool {
     let (mut outcomes, mut texts) = (0, 0);
     json.each_leaf(|_, name, _, spelled| {
         if telling::is_outcome(&name) {

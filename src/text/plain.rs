@@ -12,6 +12,12 @@ pub(crate) fn text(bytes: &[u8]) -> Option<&str> {
     (ended.split('\0').all(is_piece) && !last.contains(is_control)).then_some(text)
 }
 
+/// Whether bytes may be how a text begins, which may end within a letter.
+pub(crate) fn may_begin(bytes: &[u8]) -> bool {
+    let is_utf8 = str::from_utf8(bytes).err().is_none_or(|error| error.error_len().is_none());
+    is_utf8 && !bytes.contains(&0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::text;

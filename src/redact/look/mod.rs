@@ -4,6 +4,7 @@
 //! only where one of its words stands, and sees what comes in the same line. So a text takes as long
 //! whatever the number of rules, and the same is found however it is cut up.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
@@ -21,6 +22,7 @@ use super::rule::{Notes, Rule};
 use super::{letters, own, value};
 use crate::cassette::placeholder::OPENING;
 use crate::cassette::splice::{Edit, in_order};
+use crate::text::plain;
 
 const RULES: &str = include_str!("rules.txt");
 
@@ -139,11 +141,12 @@ fn edits(text: &[u8], until: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
     }
     let mut edits = Vec::new();
     let mut run = Run::default();
+    let within = Within::of(text);
     for (rule, word) in words(text).take_while(|(_, word)| word.start < until) {
         if !run.may_try(rule, text, word.start) {
             continue;
         }
-        let Some(Found { name, range }) = rule.found(text, word, notes) else {
+        let Some(Found { name, range }) = rule.found(&within, word, notes) else {
             run.failed(rule);
             continue;
         };
@@ -225,14 +228,15 @@ impl Look {
 
     fn found<'t>(
         &'t self,
-        text: &'t [u8],
+        within: &Within<'t>,
         word: Range<usize>,
         notes: &Notes<'_>,
     ) -> Option<Found<'t>> {
         let at = word.start.checked_sub(self.before)?;
-        if !begins(text, at) {
+        if !within.begins(at) {
             return None;
         }
+        let text = within.text;
         let window = self.window(&text[at..]);
         let window = match self.kind {
             Kind::Block => until_next(&text[at..at + window], word.len()),
@@ -324,10 +328,11 @@ fn until_next(block: &[u8], word: usize) -> &[u8] {
 /// Where something begins that is all of a secret, or the beginning of one, only with what comes next.
 pub(super) fn open(text: &[u8]) -> usize {
     let from = text.len().saturating_sub(LONGEST_BLOCK);
+    let within = Within::of(text);
     let run = text.iter().rposition(|byte| !is_of_token(*byte)).map_or(0, |at| at + 1);
     let open = words(&text[from..]).filter_map(|(rule, word)| {
         let start = (from + word.start).saturating_sub(rule.before);
-        (begins(text, start) && rule.is_open(text, (start, run), rule.before + word.len()))
+        (within.begins(start) && rule.is_open(text, (start, run), rule.before + word.len()))
             .then_some(start)
     });
     open.min().unwrap_or(text.len())
@@ -336,22 +341,37 @@ pub(super) fn open(text: &[u8]) -> usize {
 /// Where the text ends in what a word of a rule begins with.
 pub(super) fn begun(text: &[u8]) -> usize {
     let from = text.len().saturating_sub(LOOKS.longest_word);
-    let tail = text[from..].to_ascii_lowercase();
+    let (tail, within) = (text[from..].to_ascii_lowercase(), Within::of(text));
     let is_begun =
-        |start: &usize| begins(text, from + start) && LOOKS.begun.contains(&tail[*start..]);
+        |start: &usize| within.begins(from + start) && LOOKS.begun.contains(&tail[*start..]);
     (0..tail.len()).find(is_begun).map_or(text.len(), |start| from + start)
 }
 
-/// Whether a word may begin here: not within another one.
-fn begins(text: &[u8], at: usize) -> bool {
-    let is_sign = text.get(at).is_some_and(|byte| !byte.is_ascii_alphanumeric());
-    let Some(before) = at.checked_sub(1).map(|at| text[at]) else { return true };
-    let escape = at >= 2 && text[at - 2] == b'\\' && b"nrtbf".contains(&before);
-    let is_hex = |at: usize| text[at].is_ascii_hexdigit();
-    let percent = at >= 3 && text[at - 3] == b'%' && is_hex(at - 2) && is_hex(at - 1);
-    let unicode = at >= 6 && text[at - 6..at - 4] == *b"\\u" && (at - 4..at).all(is_hex);
-    let is_word = before.is_ascii_alphanumeric() || before == b'_';
-    is_sign || !is_word || escape || percent || unicode || is_length(before, &text[at..])
+/// A text in which words of rules are looked for.
+struct Within<'t> {
+    text: &'t [u8],
+    is_binary: OnceCell<bool>,
+}
+
+impl<'t> Within<'t> {
+    fn of(text: &'t [u8]) -> Self {
+        Self { text, is_binary: OnceCell::new() }
+    }
+
+    /// Whether a word may begin here: not within another one. In what is no text it may stand behind its length.
+    fn begins(&self, at: usize) -> bool {
+        let text = self.text;
+        let is_sign = text.get(at).is_some_and(|byte| !byte.is_ascii_alphanumeric());
+        let Some(before) = at.checked_sub(1).map(|at| text[at]) else { return true };
+        let escape = at >= 2 && text[at - 2] == b'\\' && b"nrtbf".contains(&before);
+        let is_hex = |at: usize| text[at].is_ascii_hexdigit();
+        let percent = at >= 3 && text[at - 3] == b'%' && is_hex(at - 2) && is_hex(at - 1);
+        let unicode = at >= 6 && text[at - 6..at - 4] == *b"\\u" && (at - 4..at).all(is_hex);
+        let is_word = before.is_ascii_alphanumeric() || before == b'_';
+        let is_binary = || *self.is_binary.get_or_init(|| !plain::may_begin(text));
+        let is_measured = || is_length(before, &text[at..]) && is_binary();
+        is_sign || !is_word || escape || percent || unicode || is_measured()
+    }
 }
 
 /// Whether a byte may say how long the text behind it is, as in MessagePack and Protocol Buffers, or in CBOR, where a

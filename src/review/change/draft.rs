@@ -26,6 +26,8 @@ pub(super) struct Draft {
     pub trace: Option<NewTrace>,
     /// Neighbours that are not seen any more because of it.
     pub lost: BTreeSet<Neighbours>,
+    /// The key of the slices in which it was found.
+    pub slices: Option<String>,
     /// The messages that changed places: which come before which now.
     pub swaps: BTreeSet<(String, String)>,
     pub possible: Option<Possible>,
@@ -90,6 +92,7 @@ impl Draft {
             why: String::new(),
             trace: None,
             lost: BTreeSet::new(),
+            slices: None,
             swaps: BTreeSet::new(),
             possible: None,
             example: None,

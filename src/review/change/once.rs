@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::draft::{Draft, at};
-use super::report::Part;
 use super::rule::Rule;
 use super::weight::type_of;
 use crate::message::NO_EVENT;
@@ -100,7 +99,9 @@ pub(super) fn by_key(mut drafts: Vec<Draft>) -> Vec<Draft> {
     let broken: Vec<Draft> =
         drafts.iter().filter(|it| it.rule == Rule::InvariantBroken).cloned().collect();
     drafts.retain(|draft| {
-        let Some((key, shown)) = key_of(draft).zip(draft.shown.as_ref()) else { return true };
+        let Some((key, shown)) = draft.slices.as_deref().zip(draft.shown.as_ref()) else {
+            return true;
+        };
         let is_of_key = |it: &&Draft| it.key.split(' ').next().is_some_and(|it| ends_in(it, key));
         let broken = broken.iter().filter(|it| it.verdict <= draft.verdict).filter(is_of_key);
         let places = broken.filter_map(|it| it.shown.as_ref()).flat_map(|it| &it.places);
@@ -108,12 +109,6 @@ pub(super) fn by_key(mut drafts: Vec<Draft>) -> Vec<Draft> {
         !shown.places.iter().all(|place| places.contains(place))
     });
     drafts
-}
-
-/// The key of the slices in which something came behind something else, as [`unseen`](super::orders::unseen) calls it.
-fn key_of(draft: &Draft) -> Option<&str> {
-    let (_, slice) = draft.key.split_once("per ").filter(|_| draft.part == Part::Order)?;
-    slice.split([' ', ':', '>', '?']).next()
 }
 
 /// Whether a place is that field: all of it, or a field of messages of a type.
@@ -132,7 +127,7 @@ fn missing(draft: &Draft) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::super::draft::{Position, Shown};
-    use super::super::report::Verdict;
+    use super::super::report::{Part, Verdict};
     use super::*;
 
     fn shown(rule: Rule, part: Part, key: &str, place: &str) -> Draft {
@@ -143,26 +138,23 @@ mod tests {
     #[test]
     fn what_stands_in_slices_of_a_broken_key_is_told_of_the_key() {
         let tie = |key: &str| shown(Rule::InvariantBroken, Part::Invariants, key, "one #1");
-        let next = |key: &str, place| shown(Rule::OrderNextNew, Part::Order, key, place);
+        let next = |slices: &str, place| Draft {
+            slices: Some(slices.to_owned()),
+            ..shown(Rule::OrderNextNew, Part::Order, slices, place)
+        };
         let all = [
             tie("added.output_index increasing by 1"),
-            next("per output_index with done:a>b?", "one #1"),
-            next(":per output_index>end?", "one #1"),
-            next("per output_index:a>b?", "two #1"),
-            next("per index:a>b?", "one #1"),
-            next("a>b!c", "one #1"),
+            next("output_index", "one #1"),
+            next("output_index", "two #1"),
+            next("index", "one #1"),
+            shown(Rule::OrderNextNew, Part::Order, "of no slices", "one #1"),
         ];
 
         let kept: Vec<String> = by_key(all.to_vec()).into_iter().map(|it| it.key).collect();
 
         assert_eq!(
             kept,
-            [
-                "added.output_index increasing by 1",
-                "per output_index:a>b?",
-                "per index:a>b?",
-                "a>b!c"
-            ]
+            ["added.output_index increasing by 1", "output_index", "index", "of no slices"]
         );
     }
 }

@@ -56,7 +56,8 @@ pub(super) fn unseen(orders: &Orders, old: &[Answer], new: &[Answer], drafts: &m
         }
         for (slice, from, to) in unseen {
             let at = word.tokens.iter().position(|token| token.tag == to);
-            let draft = unseen_edge(&slice, &from, &to);
+            let slices = slicing.as_ref().map(|slicing| slicing.key.clone());
+            let draft = Draft { slices, ..unseen_edge(&slice, &from, &to) };
             add(drafts, draft, Some(&answer.place), at.unwrap_or(word.tokens.len()));
         }
     }

@@ -45,7 +45,7 @@ pub(super) fn add(drafts: &mut Vec<Draft>, was: &Contract, [before, answers]: [&
         let share = known.get(&key).copied().filter(|share| share.is_often());
         let Some(share) = share else { continue };
         let draft = weighed(draft, share, now, often);
-        if draft.key == shapes::FILLED {
+        if (draft.rule, &*draft.key) == (Rule::TypeGone, shapes::FILLED) {
             drafts.retain(|other| !is_element_gone(other, &draft));
         }
         match drafts.iter_mut().find(|other| is_told(other, &draft)) {
