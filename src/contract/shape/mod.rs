@@ -39,4 +39,5 @@ pub(crate) use learn::{Around, evidence};
 pub use learn::{NotJson, Shape};
 pub(crate) use names::Naming;
 pub(crate) use rows::identity;
+pub(crate) use sample::DEEPEST;
 pub use schema::Schema;

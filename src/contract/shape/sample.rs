@@ -7,7 +7,7 @@ use crate::identity::Meaning;
 use crate::text::json::{Container, Text, Token, Tokens, unescape};
 
 /// Values below so many containers are anything.
-const DEEPEST: usize = 64;
+pub(crate) const DEEPEST: usize = 64;
 
 /// The longest string that can be one of a few known words.
 const LONGEST_WORD: usize = 48;

@@ -8,7 +8,7 @@ use foldhash::fast::FixedState;
 use super::draft::Position;
 use super::report::Part;
 use super::traits::Traits;
-use crate::contract::shape::{Recordings, Source};
+use crate::contract::shape::{DEEPEST, Recordings, Source};
 use crate::contract::{Answer, Contract, JsonMessage, Kinds};
 use crate::message::telling;
 use crate::text::json::{Container, Text};
@@ -108,7 +108,7 @@ pub(super) fn values<'a>(was: &Contract, answers: &[&'a Answer]) -> Side<'a> {
                 Part::Body => recording.within(message.text()),
                 _ => recording,
             };
-            let mut walk = Walk { tree: &mut tree, answer, at };
+            let mut walk = Walk { tree: &mut tree, answer, at, depth: 0 };
             walk.visit(message.text(), root, source, true);
         };
         take(Part::Headers, &answer.headers, false, Position::Whole);
@@ -195,11 +195,18 @@ struct Walk<'s, 'a> {
     tree: &'s mut Tree<'a>,
     answer: &'a Answer,
     at: Position,
+    /// How many objects and lists are around.
+    depth: usize,
 }
 
 impl<'a> Walk<'_, 'a> {
     /// `is_outermost` says that no list is around the value.
     fn visit(&mut self, value: Text<'a>, node: usize, source: Source, is_outermost: bool) {
+        // What stands deeper no contract knows.
+        if self.depth > DEEPEST {
+            return;
+        }
+        self.depth += 1;
         match value.container() {
             Some(Container::Object) => {
                 for (name, member) in value.members() {
@@ -219,6 +226,7 @@ impl<'a> Walk<'_, 'a> {
             }
             None => self.leaf(value, node, source),
         }
+        self.depth -= 1;
     }
 
     fn leaf(&mut self, value: Text<'a>, node: usize, source: Source) {

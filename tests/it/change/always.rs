@@ -188,3 +188,17 @@ fn where_a_count_begins_and_names_of_events_by_which_streams_go_on_are_told() {
     assert_eq!(told, [what]);
     assert_eq!(between(&streams(0, true), &streams(0, true)), [""; 0]);
 }
+
+/// Whoever sends a change to a repository may put such a recording into it.
+#[test]
+fn what_is_deep_is_compared_as_far_as_a_contract_goes() {
+    let deep = |word: &str| {
+        let lists = 20_000;
+        let json = format!("{}{word:?}{}", "[".repeat(lists), "]".repeat(lists));
+        side(move |_| format!(r#"{{"code":{word:?},"deep":{json}}}"#))
+    };
+
+    let told = between(&deep("one"), &deep("two"));
+
+    assert_eq!(told, [r#"breaking value-new: `code` can be `"two"`"#]);
+}
