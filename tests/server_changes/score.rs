@@ -115,8 +115,8 @@ impl fmt::Display for Score {
         let breaking = self.made(|class| class == Class::Breaking);
         writeln!(f, "{} changes, {breaking} of them breaking:", self.made(|_| true))?;
         writeln!(f, "{} hidden (0 are wanted),", self.hidden().len())?;
-        writeln!(f, "{:.1} % false alarms (below 2 % are wanted),", self.alarm_rate())?;
-        writeln!(f, "{:.1} % unproven (below 10 % are wanted).", self.unproven_rate())?;
+        writeln!(f, "{:.1} % false alarms (at most 2 % are wanted),", self.alarm_rate())?;
+        writeln!(f, "{:.1} % unproven (at most 8 % are wanted).", self.unproven_rate())?;
         let lists = [self.hidden(), self.alarms(), self.unproven()];
         for (list, name) in lists.into_iter().zip(["hidden", "false alarm", "unproven"]) {
             list.iter().try_for_each(|it| writeln!(f, "- {name}: {it}"))?;

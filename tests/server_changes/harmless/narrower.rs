@@ -128,6 +128,26 @@ pub fn fewer_pieces(set: &Set) -> Vec<ServerChange> {
     })
 }
 
+/// Fields by which a server numbers the messages of a stream, one after the other.
+const NUMBERS: [&str; 2] = ["sequence_number", "seq_id"];
+
+/// A server that says more or fewer pieces numbers them from the same first number.
+fn number(messages: &mut [retape::message::Message]) {
+    for field in NUMBERS {
+        let mut next = None;
+        for message in messages.iter_mut() {
+            let value: Value = serde_json::from_str(&message.data).unwrap_or_default();
+            if let Some(first) = value[field].as_u64() {
+                let number = next.unwrap_or(first);
+                if number != first {
+                    values(message, |value| value[field] = json!(number));
+                }
+                next = Some(number + 1);
+            }
+        }
+    }
+}
+
 fn pieces(
     set: &Set,
     what: &'static str,
@@ -136,13 +156,7 @@ fn pieces(
     let mut made = Vec::new();
     for (endpoint, streams) in set.by_endpoint() {
         let mut changed: Vec<_> = streams.iter().map(|it| (it.at, change(it))).collect();
-        for (_, messages) in &mut changed {
-            for (number, message) in messages.iter_mut().enumerate() {
-                if message.data.contains("\"sequence_number\"") {
-                    values(message, |value| value["sequence_number"] = json!(number));
-                }
-            }
-        }
+        changed.iter_mut().for_each(|(_, messages)| number(messages));
         let is_same = streams.iter().zip(&changed).all(|(it, (_, now))| it.copied() == *now);
         if !is_same {
             let edit = move |all: &mut Recordings| {
