@@ -1,10 +1,10 @@
 //! `retape accept`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 
-use super::arguments::absolute;
+use super::arguments::Folder;
 use super::{Exit, contracts, tell};
 use crate::contract::{Contract, Endpoint, Finding};
 use crate::error::Result;
@@ -30,14 +30,13 @@ pub(super) struct Accept {
     #[arg(long)]
     fresh: bool,
 
-    /// The folder of cassettes
-    #[arg(long, value_name = "DIR", env = "RETAPE_CASSETTES", default_value = "cassettes")]
-    cassettes: PathBuf,
+    #[command(flatten)]
+    folder: Folder,
 }
 
 impl Accept {
     pub(super) fn run(self) -> Result<Exit> {
-        let folder = absolute(&self.cassettes);
+        let folder = self.folder.absolute();
         let (findings, kept) = self.findings(&folder)?;
         let (meant, left): (Vec<Finding>, Vec<Finding>) =
             findings.into_iter().partition(|finding| self.is_meant(finding.endpoint()));

@@ -17,6 +17,14 @@ use crate::store;
 /// Where retape listens if nothing is said.
 const ANYWHERE: &str = "127.0.0.1:0";
 
+/// Where the cassettes are.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Folder {
+    /// The folder of cassettes
+    #[arg(long, value_name = "DIR", env = "RETAPE_CASSETTES", default_value = "cassettes")]
+    pub(super) cassettes: PathBuf,
+}
+
 /// Which cassette, where, and which command.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Common {
@@ -25,9 +33,8 @@ pub(super) struct Common {
     #[arg(value_name = "CASSETTE")]
     pub(super) cassette: Option<String>,
 
-    /// The folder of cassettes
-    #[arg(long, value_name = "DIR", env = "RETAPE_CASSETTES", default_value = "cassettes")]
-    cassettes: PathBuf,
+    #[command(flatten)]
+    folder: Folder,
 
     /// The file that says what counts in requests; else the nearest retape.toml above the cassettes
     #[arg(long, value_name = "FILE")]
@@ -144,10 +151,57 @@ pub(super) struct Play {
     report_lax: Option<PathBuf>,
 }
 
+impl Folder {
+    pub(super) fn absolute(&self) -> PathBuf {
+        absolute(&self.cassettes)
+    }
+
+    /// A cassette that is given by its file, else by its name below the folder.
+    pub(super) fn place(&self, cassette: &str) -> (PathBuf, String) {
+        let folder = &self.cassettes;
+        let Some(stem) = cassette.strip_suffix(".json") else {
+            return (folder.to_owned(), cassette.to_owned());
+        };
+        if !Path::new(cassette).exists() && folder.join(cassette).exists() {
+            return (folder.to_owned(), stem.to_owned());
+        }
+        if let Ok(below) = absolute(Path::new(stem)).strip_prefix(absolute(folder)) {
+            let parts: Vec<_> = below.iter().map(|part| part.to_string_lossy()).collect();
+            return (folder.to_owned(), parts.join("/"));
+        }
+        let path = Path::new(stem);
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        (parent.unwrap_or(Path::new(".")).to_owned(), name)
+    }
+
+    /// The cassettes that a name, a pattern or a file means, and their folder.
+    pub(super) fn chosen(&self, cassette: &str) -> crate::error::Result<(PathBuf, Vec<Name>)> {
+        let (folder, name) = self.place(cassette);
+        let folder = absolute(&folder);
+        if !name.contains(['*', '?']) {
+            let is_folder = folder.join(&name).is_dir() || Path::new(&name).is_dir();
+            let name = Name::new(name)?;
+            if is_folder && !store::exists(&folder, &name) {
+                let hint =
+                    "it is a folder: `'**'` means all cassettes, `'letta/**'` those below `letta`";
+                return Err(Error::new(Kind::NoCassette { name: name.to_string() }).with_hint(hint));
+            }
+            return Ok((folder, vec![name]));
+        }
+        let names = fitting(&folder, &name)?;
+        if names.is_empty() {
+            let hint = format!("`retape list` lists those of `{}`", folder.display());
+            return Err(Error::new(Kind::NoCassette { name }).with_hint(hint));
+        }
+        Ok((folder, names))
+    }
+}
+
 impl Common {
     /// The folder, and the name of the default cassette below it.
     pub(super) fn place(&self) -> (PathBuf, String) {
-        place(self.cassette.as_deref().unwrap_or("default"), &self.cassettes)
+        self.folder.place(self.cassette.as_deref().unwrap_or("default"))
     }
 
     pub(super) fn session(&self) -> SessionBuilder {
@@ -185,7 +239,8 @@ impl Common {
     /// The command that records what this one would have had to replay.
     pub(super) fn rerun(&self) -> Rerun {
         let option = |name: &str, value: String| [name.to_owned(), value];
-        let folder = Some(self.cassettes.display().to_string()).filter(|it| it != "cassettes");
+        let folder =
+            Some(self.folder.cassettes.display().to_string()).filter(|it| it != "cassettes");
         let listen = Some(self.listen.to_string()).filter(|it| it != ANYWHERE);
         let config = self.config.as_ref().map(|it| it.display().to_string());
         let mut words: Vec<String> = Vec::new();
@@ -246,46 +301,6 @@ pub(super) fn fault(text: &str) -> Result<Fault, String> {
     })
 }
 
-/// A cassette that is given by its file, else by its name below `folder`.
-pub(super) fn place(cassette: &str, folder: &Path) -> (PathBuf, String) {
-    let Some(stem) = cassette.strip_suffix(".json") else {
-        return (folder.to_owned(), cassette.to_owned());
-    };
-    if !Path::new(cassette).exists() && folder.join(cassette).exists() {
-        return (folder.to_owned(), stem.to_owned());
-    }
-    if let Ok(below) = absolute(Path::new(stem)).strip_prefix(absolute(folder)) {
-        let parts: Vec<_> = below.iter().map(|part| part.to_string_lossy()).collect();
-        return (folder.to_owned(), parts.join("/"));
-    }
-    let path = Path::new(stem);
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    (parent.unwrap_or(Path::new(".")).to_owned(), name)
-}
-
-/// The cassettes that a name, a pattern or a file means, and their folder.
-pub(super) fn chosen(cassette: &str, folder: &Path) -> crate::error::Result<(PathBuf, Vec<Name>)> {
-    let (folder, name) = place(cassette, folder);
-    let folder = absolute(&folder);
-    if !name.contains(['*', '?']) {
-        let is_folder = folder.join(&name).is_dir() || Path::new(&name).is_dir();
-        let name = Name::new(name)?;
-        if is_folder && !store::exists(&folder, &name) {
-            let hint =
-                "it is a folder: `'**'` means all cassettes, `'letta/**'` those below `letta`";
-            return Err(Error::new(Kind::NoCassette { name: name.to_string() }).with_hint(hint));
-        }
-        return Ok((folder, vec![name]));
-    }
-    let names = fitting(&folder, &name)?;
-    if names.is_empty() {
-        let hint = format!("`retape list` lists those of `{}`", folder.display());
-        return Err(Error::new(Kind::NoCassette { name }).with_hint(hint));
-    }
-    Ok((folder, names))
-}
-
 /// The cassettes of a folder whose name fits a pattern.
 pub(super) fn fitting(folder: &Path, pattern: &str) -> crate::error::Result<Vec<Name>> {
     let glob = Glob::new(pattern)?;
@@ -328,7 +343,8 @@ mod tests {
     #[test]
     fn a_cassette_is_a_name_or_a_file() {
         let check = |given: &str, folder: &str, name: &str| {
-            assert_eq!(place(given, Path::new("cassettes")), (folder.into(), name.to_owned()));
+            let cassettes = Folder { cassettes: "cassettes".into() };
+            assert_eq!(cassettes.place(given), (folder.into(), name.to_owned()));
         };
         check("letta/hello", "cassettes", "letta/hello");
         check("cassettes/letta/hello.json", "cassettes", "letta/hello");

@@ -1,11 +1,11 @@
 //! `retape check`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use serde_json::Value;
 
-use super::arguments::absolute;
+use super::arguments::Folder;
 use super::{Exit, contracts, tell};
 use crate::assert::{self, Checked};
 use crate::cassette::Name;
@@ -30,9 +30,8 @@ Examples:
   retape check --evidence                  who has seen what, and what to record next
 Exit status: 0 nothing breaks a contract, 1 something is breaking or was never accepted, 2 it could not run.")]
 pub(super) struct Check {
-    /// The folder of cassettes
-    #[arg(long, value_name = "DIR", env = "RETAPE_CASSETTES", default_value = "cassettes")]
-    cassettes: PathBuf,
+    #[command(flatten)]
+    folder: Folder,
 
     /// Print also which cassette shows each optional field, branch, known value and step of an order,
     /// how likely another recording says nothing new, and what to record next
@@ -50,7 +49,7 @@ pub(super) struct Check {
 
 impl Check {
     pub(super) fn run(self) -> Result<Exit> {
-        let folder = absolute(&self.cassettes);
+        let folder = self.folder.absolute();
         let update = Update::unless_ci();
         let mut checked = contracts::settle(&folder, update)?;
         checked.report.strict = self.strict;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::arguments::absolute;
+use super::arguments::Folder;
 use super::{Exit, tell};
 use crate::contract::openapi::Document;
 use crate::error::{Error, Kind, Result};
@@ -38,9 +38,8 @@ pub(super) struct Coverage {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 
-    /// The folder of cassettes
-    #[arg(long, value_name = "DIR", env = "RETAPE_CASSETTES", default_value = "cassettes")]
-    cassettes: PathBuf,
+    #[command(flatten)]
+    folder: Folder,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -52,7 +51,7 @@ enum Format {
 
 impl Coverage {
     pub(super) fn run(self) -> Result<Exit> {
-        let folder = absolute(&self.cassettes);
+        let folder = self.folder.absolute();
         let document = self.openapi.as_deref().map(document).transpose()?;
         let loaded = assert::load(&folder)?;
         if loaded.is_empty() {

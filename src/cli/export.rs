@@ -1,11 +1,9 @@
 //! `retape export`.
 
-use std::path::PathBuf;
-
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-use super::arguments::{absolute, chosen};
+use super::arguments::Folder;
 use super::{Exit, tell};
 use crate::cassette::foreign::{self, Exported};
 use crate::contract::{Contract, openapi};
@@ -40,9 +38,8 @@ pub(super) struct Export {
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Openapi)]
     to: Format,
 
-    /// The folder of cassettes
-    #[arg(long, value_name = "DIR", env = "RETAPE_CASSETTES", default_value = "cassettes")]
-    cassettes: PathBuf,
+    #[command(flatten)]
+    folder: Folder,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -66,7 +63,7 @@ impl Export {
     }
 
     fn contracts(self, document: impl Fn(&[Contract]) -> Value) -> Result<Exit> {
-        let folder = absolute(&self.cassettes);
+        let folder = self.folder.absolute();
         let mut contracts = store::contracts(&folder)?;
         if contracts.is_empty() {
             return Err(Error::new(Kind::NoContract).at(&folder).with_hint(
@@ -91,7 +88,7 @@ impl Export {
         let only = if self.only.is_empty() { &all[..] } else { &self.only };
         let mut cassettes = Vec::new();
         for cassette in only {
-            let (folder, names) = chosen(cassette, &self.cassettes)?;
+            let (folder, names) = self.folder.chosen(cassette)?;
             for name in names {
                 let cassette = store::load(&folder, &name)?;
                 cassettes.push((name, cassette));

@@ -1,10 +1,8 @@
 //! `retape list`.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
-use super::arguments::{absolute, fitting};
+use super::arguments::{Folder, fitting};
 use super::{Exit, tell};
 use crate::error::Result;
 use crate::review::report::count;
@@ -22,14 +20,13 @@ pub(super) struct List {
     #[arg(value_name = "PATTERN", default_value = "**")]
     pattern: String,
 
-    /// The folder of cassettes
-    #[arg(long, value_name = "DIR", env = "RETAPE_CASSETTES", default_value = "cassettes")]
-    cassettes: PathBuf,
+    #[command(flatten)]
+    folder: Folder,
 }
 
 impl List {
     pub(super) fn run(self) -> Result<Exit> {
-        let folder = absolute(&self.cassettes);
+        let folder = self.folder.absolute();
         let names = fitting(&folder, &self.pattern)?;
         if names.is_empty() {
             tell::line(&format!("no cassette in `{}` fits `{}`", folder.display(), self.pattern));

@@ -12,7 +12,7 @@ use tokio::process::{Child, Command};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::arguments::{absolute, place};
+use super::arguments::{Folder, absolute};
 use super::child::{Signals, status_of};
 use super::conduct::on_runtime;
 use super::tell::{Flaw, Way};
@@ -113,9 +113,8 @@ struct Which {
     #[arg(value_name = "CASSETTE")]
     cassette: String,
 
-    /// The folder of cassettes
-    #[arg(long, value_name = "DIR", env = "RETAPE_CASSETTES", default_value = "cassettes")]
-    cassettes: PathBuf,
+    #[command(flatten)]
+    folder: Folder,
 
     /// The file that says what counts in messages; else the nearest retape.toml above the cassettes
     #[arg(long, value_name = "FILE")]
@@ -139,9 +138,9 @@ impl Mcp {
 
 impl Which {
     fn session(&self) -> SessionBuilder {
-        let (folder, name) = place(&self.cassette, &self.cassettes);
+        let (folder, name) = self.folder.place(&self.cassette);
         let session = Session::builder(&name).cassettes(absolute(&folder)).on_event(tell::event);
-        let session = session.rerun(Rerun::Lines(self.cassettes.display().to_string()));
+        let session = session.rerun(Rerun::Lines(self.folder.cassettes.display().to_string()));
         match &self.config {
             Some(file) => session.config(absolute(file)),
             None => session,

@@ -1,10 +1,8 @@
 //! `retape new`.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
-use super::arguments::{absolute, place};
+use super::arguments::{Folder, absolute};
 use super::{Exit, tell};
 use crate::cassette::{Body, Cassette, Headers, Interaction, Name, Outcome, Request, Response};
 use crate::error::{Error, Kind, Result};
@@ -24,14 +22,13 @@ pub(super) struct New {
     #[arg(value_name = "CASSETTE")]
     cassette: String,
 
-    /// The folder of cassettes
-    #[arg(long, value_name = "DIR", env = "RETAPE_CASSETTES", default_value = "cassettes")]
-    cassettes: PathBuf,
+    #[command(flatten)]
+    folder: Folder,
 }
 
 impl New {
     pub(super) fn run(self) -> Result<Exit> {
-        let (folder, name) = place(&self.cassette, &self.cassettes);
+        let (folder, name) = self.folder.place(&self.cassette);
         let (folder, name) = (absolute(&folder), Name::new(name)?);
         if store::exists(&folder, &name) {
             return Err(Error::new(Kind::Present { name: name.to_string() })

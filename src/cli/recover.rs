@@ -1,10 +1,8 @@
 //! `retape recover`.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
-use super::arguments::{absolute, place};
+use super::arguments::{Folder, absolute};
 use super::{Exit, tell};
 use crate::cassette::Name;
 use crate::error::Result;
@@ -25,14 +23,13 @@ pub(super) struct Recover {
     #[arg(value_name = "CASSETTE")]
     cassette: String,
 
-    /// The folder of cassettes
-    #[arg(long, value_name = "DIR", env = "RETAPE_CASSETTES", default_value = "cassettes")]
-    cassettes: PathBuf,
+    #[command(flatten)]
+    folder: Folder,
 }
 
 impl Recover {
     pub(super) fn run(self) -> Result<Exit> {
-        let (folder, name) = place(&self.cassette, &self.cassettes);
+        let (folder, name) = self.folder.place(&self.cassette);
         let (left, path) = recover(&absolute(&folder), &Name::new(name)?)?;
         tell::event(Event::rescued(&left, path));
         Ok(Exit::Agrees)

@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use clap::Args;
 
-use super::arguments::absolute;
+use super::arguments::{Folder, absolute};
 use super::{Exit, tell};
 use crate::error::{Error, Result};
 use crate::redact::{Redactor, Suspect};
@@ -39,9 +39,8 @@ pub(super) struct Scan {
     #[arg(long, value_name = "BYTES")]
     larger: Option<u64>,
 
-    /// The folder of cassettes
-    #[arg(long, value_name = "DIR", env = "RETAPE_CASSETTES", default_value = "cassettes")]
-    cassettes: PathBuf,
+    #[command(flatten)]
+    folder: Folder,
 }
 
 /// The largest file that is looked at.
@@ -49,7 +48,7 @@ const LARGEST: u64 = 64 << 20;
 
 impl Scan {
     pub(super) fn run(self) -> Result<Exit> {
-        let folder = absolute(&self.cassettes);
+        let folder = self.folder.absolute();
         let files = match self.files.as_slice() {
             [] => all_files(&folder).map_err(|source| Error::io("read folder", &folder, source))?,
             files => files.iter().map(|file| absolute(file)).collect(),

@@ -1,11 +1,11 @@
 //! `retape show`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use terminal_size::{Width, terminal_size};
 
-use super::arguments::chosen;
+use super::arguments::Folder;
 use super::{Exit, tell};
 use crate::cassette::Name;
 use crate::error::Result;
@@ -24,16 +24,10 @@ pub(super) struct Show {
     /// The cassettes: names below the folder of cassettes, patterns of them (`letta/*`, `**`), or paths
     /// of files
     #[arg(required = true, value_name = "CASSETTE")]
-    cassettes: Vec<String>,
+    which: Vec<String>,
 
-    /// The folder of cassettes
-    #[arg(
-        long = "cassettes",
-        value_name = "DIR",
-        env = "RETAPE_CASSETTES",
-        default_value = "cassettes"
-    )]
-    folder: PathBuf,
+    #[command(flatten)]
+    folder: Folder,
 
     /// Print the bodies as well
     #[arg(long)]
@@ -50,8 +44,8 @@ pub(super) struct Show {
 
 impl Show {
     pub(super) fn run(self) -> Result<Exit> {
-        for cassette in &self.cassettes {
-            let (folder, names) = chosen(cassette, &self.folder)?;
+        for cassette in &self.which {
+            let (folder, names) = self.folder.chosen(cassette)?;
             names.iter().try_for_each(|name| self.show(&folder, name))?;
         }
         Ok(Exit::Agrees)

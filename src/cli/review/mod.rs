@@ -10,7 +10,7 @@ use clap::Args;
 use terminal_size::{Width, terminal_size};
 
 use self::walk::{Decision, Key, Keys, Step, Walk};
-use super::arguments::absolute;
+use super::arguments::{Folder, absolute};
 use super::{Exit, tell};
 use crate::error::Result;
 use crate::review::report::{Colour, ReviewOptions};
@@ -31,9 +31,8 @@ Examples:
   retape review --base origin/main
 Exit status: 0 nothing is left, 1 something was rejected or skipped, 2 it could not run.")]
 pub(super) struct Review {
-    /// The folder of cassettes
-    #[arg(long, value_name = "DIR", env = "RETAPE_CASSETTES", default_value = "cassettes")]
-    cassettes: PathBuf,
+    #[command(flatten)]
+    folder: Folder,
 
     /// Go through what changed since this git revision instead
     #[arg(long, value_name = "REVISION")]
@@ -60,11 +59,11 @@ impl Review {
     pub(super) fn run(self) -> Result<Exit> {
         let mut keys = Keys::of_this_process();
         let Some(base) = &self.base else {
-            return contracts::review(&absolute(&self.cassettes), &mut keys);
+            return contracts::review(&self.folder.absolute(), &mut keys);
         };
         let file = self.approvals.as_deref().map(absolute);
         let file = file.unwrap_or_else(|| store::find_approvals(&absolute(Path::new("."))));
-        changes::review(base, &self.cassettes, &file, &mut keys)
+        changes::review(base, &self.folder.cassettes, &file, &mut keys)
     }
 }
 
