@@ -21,9 +21,8 @@ use crate::session::Session;
 
 /// Starts the command with the address in its environment, waits for it, and passes signals on.
 pub(super) async fn run(common: &Common, session: &Session, signals: &mut Signals) -> Result<Exit> {
-    let program = common.command.first().expect("clap gives a command or none");
-    let trust = common.proxy.then(|| Trust::new(session)).transpose()?;
-    let mut process = process(common, session, trust.as_ref()).expect("there is a program");
+    let (mut process, _trust) = process(common, session)?;
+    let program = &common.command[0];
     let mut child = spawn(&mut process, program)?;
     let status = wait(&mut child, signals).await;
     Ok(exit_of(status, program))
@@ -44,13 +43,11 @@ pub(super) async fn listen_to(
     session: &Session,
     limit: Duration,
 ) -> Result<Ended> {
-    let program = common.command.first().expect("the caller has looked");
-    let trust = common.proxy.then(|| Trust::new(session)).transpose()?;
-    let mut process = process(common, session, trust.as_ref()).expect("there is a program");
+    let (mut process, _trust) = process(common, session)?;
     process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     #[cfg(unix)]
     process.process_group(0);
-    let child = spawn(&mut process, program)?;
+    let child = spawn(&mut process, &common.command[0])?;
     let mut started = Started(child.id());
     let Ok(output) = tokio::time::timeout(limit, child.wait_with_output()).await else {
         return Ok(Ended { status: None, said: String::new() });
@@ -75,7 +72,7 @@ impl Drop for Started {
     }
 }
 
-fn spawn(process: &mut Command, program: &str) -> Result<Child> {
+pub(super) fn spawn(process: &mut Command, program: &str) -> Result<Child> {
     process.spawn().map_err(|source| {
         let hint = "is it installed, and spelled as the shell would find it?";
         Error::new(Kind::Spawn { command: program.to_owned() }).because(source).with_hint(hint)
@@ -112,10 +109,7 @@ pub(super) async fn rerun(
     signals: &mut Signals,
 ) -> Option<Exit> {
     let unstarted = Some(Exit::Command(2));
-    let Ok(trust) = common.proxy.then(|| Trust::new(session)).transpose() else {
-        return unstarted;
-    };
-    let Some(mut process) = process(common, session, trust.as_ref()) else { return unstarted };
+    let Ok((mut process, _trust)) = process(common, session) else { return unstarted };
     let is_said = common.variables.iter().any(|variable| variable.starts_with("TZ="));
     if zone == Zone::Another && !is_said {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -141,14 +135,15 @@ pub(super) async fn rerun(
     ended
 }
 
-/// The command with the address in its environment.
-fn process(common: &Common, session: &Session, trust: Option<&Trust>) -> Option<Command> {
+/// The command with the address in its environment, and what it trusts as long as it runs.
+fn process(common: &Common, session: &Session) -> Result<(Command, Option<Trust>)> {
+    let trust = common.proxy.then(|| Trust::new(session)).transpose()?;
     let url = session.url();
     let with_url = |text: &str| text.replace("{url}", &url);
-    let (program, arguments) = common.command.split_first()?;
+    let (program, arguments) = common.command.split_first().expect("the caller has looked");
     let mut process = Command::new(with_url(program));
     process.args(arguments.iter().map(|argument| with_url(argument))).env("RETAPE_URL", &url);
-    process.envs(trust.into_iter().flat_map(|trust| trust.variables(session)));
+    process.envs(trust.iter().flat_map(|trust| trust.variables(session)));
     for variable in &common.variables {
         let (name, value) = variable.split_once('=').unwrap_or((variable, "{url}"));
         if value == "url" || value.starts_with("url/") {
@@ -156,7 +151,7 @@ fn process(common: &Common, session: &Session, trust: Option<&Trust>) -> Option<
         }
         process.env(name, with_url(value));
     }
-    Some(process)
+    Ok((process, trust))
 }
 
 async fn wait(child: &mut Child, signals: &mut Signals) -> std::io::Result<ExitStatus> {

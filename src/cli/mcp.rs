@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::arguments::{Folder, absolute};
-use super::child::{Signals, status_of};
+use super::child::{Signals, spawn, status_of};
 use super::conduct::on_runtime;
 use super::tell::{Flaw, Way};
 use super::{Exit, tell};
@@ -219,10 +219,7 @@ impl Record {
             self.command.split_first().expect("clap wants at least one word");
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
-        command.spawn().map_err(|source| {
-            let hint = "is it installed, and spelled as the shell would find it?";
-            Error::new(Kind::Spawn { command: program.clone() }).because(source).with_hint(hint)
-        })
+        spawn(&mut command, program)
     }
 }
 
