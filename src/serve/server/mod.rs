@@ -9,8 +9,6 @@ mod listen;
 mod origin;
 mod place;
 #[cfg(feature = "proxy")]
-mod prefixed;
-#[cfg(feature = "proxy")]
 mod proxy;
 #[cfg(not(feature = "proxy"))]
 #[path = "no_proxy.rs"]

@@ -1,11 +1,12 @@
 //! The forward proxy: what a client asks of any host comes through us.
 
+use std::io::Cursor;
+
 use rustls::pki_types::CertificateDer;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 use tokio::net::TcpStream;
 
 use super::authority::Authority;
-use super::prefixed::Prefixed;
 use super::via::{Tunnel, Via, origin};
 use crate::config::{HostRule, Hosts};
 use crate::error::Result;
@@ -60,7 +61,9 @@ pub(super) async fn open(
         return None;
     }
     let first = client.read_u8().await.ok()?;
-    let client = Prefixed::new(first, client);
+    // It is to be read once more.
+    let (rest, client) = tokio::io::split(client);
+    let client = tokio::io::join(Cursor::new([first]).chain(rest), client);
     if first != HANDSHAKE {
         return Some((Box::new(client), Via { origin: origin("http", &authority), session }));
     }
