@@ -31,6 +31,15 @@ pub(crate) fn fields<'t>(
     })
 }
 
+/// A form of names and values.
+#[cfg(feature = "import")]
+pub(crate) fn encoded(fields: impl Iterator<Item = (impl AsRef<str>, impl AsRef<str>)>) -> String {
+    let encoded = super::percent::encoded;
+    let fields = fields
+        .map(|(name, value)| format!("{}={}", encoded(name.as_ref()), encoded(value.as_ref())));
+    fields.collect::<Vec<_>>().join("&")
+}
+
 /// The fields of a query as a JSON object: texts, or lists of texts where a name comes again.
 pub(crate) fn json(query: &str) -> String {
     let mut object = serde_json::Map::new();

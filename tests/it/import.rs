@@ -267,6 +267,28 @@ fn mappings_of_wiremock_are_read_if_they_are_no_patterns() {
 }
 
 #[test]
+fn a_field_of_a_mapping_may_have_several_values() {
+    let mapping = r#"{"request": {"method": "GET", "url": "/"},
+        "response": {"status": 200, "headers": {"Set-Cookie": ["a=1", "b=2"]}}}"#;
+
+    let cassette = import(mapping).unwrap().cassette;
+
+    let response = cassette.interactions[0].response().unwrap();
+    let cookies: Vec<_> = response.headers.get_all("set-cookie").collect();
+    assert_eq!(cookies, [&b"a=1"[..], b"b=2"]);
+}
+
+#[test]
+fn whatever_cannot_be_read_is_told_with_the_number_of_its_interaction() {
+    let entry = r#"{"request": {"method": "GET", "url": "/"}, "response": {"status": 200}}"#;
+    let har = format!(r#"{{"log": {{"entries": [{entry}, {{"response": {{"status": 200}}}}]}}}}"#);
+
+    let error = import(&har).unwrap_err().to_string();
+
+    assert!(error.ends_with("in interaction 2"), "{error}");
+}
+
+#[test]
 fn documents_of_httpmock_are_read() {
     assert_snapshot!(told("when:
   path: /repos

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::exchange::{Exchange, Message};
-use super::{base64, refused};
+use super::{base64, fields, joined, sides};
 use crate::cassette::Headers;
 use crate::error::Result;
 use crate::text::tree::Tree;
@@ -18,21 +18,20 @@ const PREFIXES: [(&str, &str); 2] = [
 ];
 
 pub(super) fn is_it(file: &Tree) -> bool {
-    let is_replay = |it: &Tree| it.at(&["response", "body_segments"]).is_some();
+    let is_replay = |it: &Tree| it.at(&["response", SEGMENTS]).is_some();
     match file.get("interactions") {
         Some(Tree::List(items)) => !items.is_empty() && items.iter().all(is_replay),
         _ => false,
     }
 }
 
-pub(super) fn read(file: &Tree) -> Result<Vec<Exchange>> {
-    file.get("interactions").map_or(&[][..], Tree::items).iter().map(exchange).collect()
+pub(super) fn each(file: &Tree) -> Vec<&Tree> {
+    file.items_of("interactions").iter().collect()
 }
 
-fn exchange(interaction: &Tree) -> Result<Exchange> {
-    let missing = || refused("an interaction has no `request` or no `response`");
-    let request = interaction.get("request").ok_or_else(missing)?;
-    let response = interaction.get("response").ok_or_else(missing)?;
+pub(super) fn exchange(interaction: &Tree) -> Result<Exchange> {
+    let missing = "an interaction has no `request` or no `response`";
+    let (request, response) = sides(interaction, missing)?;
     let mut url = request.text_of("url").unwrap_or_default().to_owned();
     for (sign, prefix) in PREFIXES {
         url = url.replacen(sign, prefix, 1);
@@ -40,36 +39,31 @@ fn exchange(interaction: &Tree) -> Result<Exchange> {
     let mut answered = headers(response);
     let body = answer(response, url.contains("alt=sse"), &mut answered)?;
     Ok(Exchange {
-        at: None,
         method: request.text_of("method").unwrap_or("POST").to_owned(),
         url,
         asked: Message {
             headers: headers(request),
-            body: segments(request).iter().map(Tree::to_json).collect::<String>().into(),
+            body: request.items_of(SEGMENTS).iter().map(Tree::to_json).collect::<String>().into(),
         },
         status: response.get("status_code").and_then(Tree::count).unwrap_or(200),
-        reason: String::new(),
         answered: Message { headers: answered, body },
-        frames: Vec::new(),
+        ..Exchange::default()
     })
 }
 
-fn segments(side: &Tree) -> &[Tree] {
-    side.get("body_segments").map_or(&[], Tree::items)
-}
+/// The JSON texts of a body.
+const SEGMENTS: &str = "body_segments";
 
 /// The body: each segment of a stream was an event. Its length and coding are not what they were.
 fn answer(response: &Tree, is_stream: bool, headers: &mut Headers) -> Result<Bytes> {
     for name in ["content-length", "content-encoding"] {
         headers.remove(name);
     }
-    if let Some(Tree::List(pieces)) =
-        response.get("byte_segments").filter(|it| !it.items().is_empty())
-    {
-        let pieces = pieces.iter().filter_map(Tree::text).map(base64);
-        return pieces.collect::<Result<Vec<Bytes>>>().map(|pieces| pieces.concat().into());
+    let bytes = response.items_of("byte_segments");
+    if !bytes.is_empty() {
+        return joined(bytes.iter().filter_map(Tree::text).map(base64));
     }
-    let segments = segments(response);
+    let segments = response.items_of(SEGMENTS);
     if is_stream {
         headers.set("content-type", "text/event-stream");
         let events = segments.iter().map(|it| format!("data: {}\r\n\r\n", it.to_json()));
@@ -82,7 +76,6 @@ fn answer(response: &Tree, is_stream: bool, headers: &mut Headers) -> Result<Byt
 }
 
 fn headers(side: &Tree) -> Headers {
-    let fields = side.get("headers").map_or(&[][..], Tree::members).iter();
-    let fields = fields.filter_map(|(name, value)| Some((name, value.words()?.into_owned())));
-    fields.map(|(name, value)| (name.to_ascii_lowercase(), value.into_bytes())).collect()
+    let all = side.members_of("headers").iter();
+    fields(all.map(|(name, value)| (name.to_ascii_lowercase(), value)))
 }

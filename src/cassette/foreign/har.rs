@@ -3,15 +3,11 @@
 use bytes::Bytes;
 
 use super::exchange::{Exchange, Message};
-use super::{base64, refused};
+use super::{base64, fields, joined, sides};
 use crate::cassette::{Content, Frame, Headers, Peer};
 use crate::error::Result;
 use crate::text::tree::Tree;
-use crate::text::{date, percent};
-
-fn entries(file: &Tree) -> &[Tree] {
-    file.at(&["log", "entries"]).map_or(&[], Tree::items)
-}
+use crate::text::{date, form};
 
 pub(super) fn is_it(file: &Tree) -> bool {
     file.at(&["log", "entries"]).is_some_and(|entries| matches!(entries, Tree::List(_)))
@@ -28,17 +24,16 @@ pub(super) fn name(file: &Tree) -> Option<String> {
 }
 
 /// Requests that were blocked, and have no status, are left out.
-pub(super) fn read(file: &Tree) -> Result<Vec<Exchange>> {
+pub(super) fn each(file: &Tree) -> Vec<&Tree> {
     let was_answered = |entry: &&Tree| {
         entry.at(&["response", "status"]).and_then(Tree::count).is_some_and(|status| status > 0)
     };
-    entries(file).iter().filter(was_answered).map(exchange).collect()
+    let entries = file.get("log").map_or(&[][..], |log| log.items_of("entries"));
+    entries.iter().filter(was_answered).collect()
 }
 
-fn exchange(entry: &Tree) -> Result<Exchange> {
-    let missing = || refused("an entry has no `request` or no `response`");
-    let request = entry.get("request").ok_or_else(missing)?;
-    let response = entry.get("response").ok_or_else(missing)?;
+pub(super) fn exchange(entry: &Tree) -> Result<Exchange> {
+    let (request, response) = sides(entry, "an entry has no `request` or no `response`")?;
     Ok(Exchange {
         at: entry.text_of("startedDateTime").map(str::to_owned),
         method: request.text_of("method").unwrap_or("GET").to_owned(),
@@ -54,7 +49,7 @@ fn exchange(entry: &Tree) -> Result<Exchange> {
 /// The messages of a WebSocket, as Chromium writes them.
 fn frames(entry: &Tree) -> Result<Vec<Frame>> {
     let start = entry.text_of("startedDateTime").and_then(date::since_1970).unwrap_or_default();
-    let messages = entry.get("_webSocketMessages").map_or(&[][..], Tree::items).iter();
+    let messages = entry.items_of("_webSocketMessages").iter();
     let frame = |message: &Tree| {
         let data = message.text_of("data").unwrap_or_default();
         let seconds =
@@ -76,10 +71,9 @@ fn frames(entry: &Tree) -> Result<Vec<Frame>> {
 
 /// The fields. Those of HTTP/2 that stand for the line of the request are none.
 fn headers(side: &Tree) -> Headers {
-    let fields = side.get("headers").map_or(&[][..], Tree::items).iter();
-    let fields = fields.filter_map(|field| Some((field.text_of("name")?, field.text_of("value")?)));
-    let fields = fields.filter(|(name, _)| !name.starts_with(':'));
-    fields.map(|(name, value)| (name, value.to_owned().into_bytes())).collect()
+    let all = side.items_of("headers").iter();
+    let all = all.filter_map(|field| Some((field.text_of("name")?, field.get("value")?)));
+    fields(all.filter(|(name, _)| !name.starts_with(':')))
 }
 
 fn posted(data: Option<&Tree>) -> Bytes {
@@ -87,12 +81,9 @@ fn posted(data: Option<&Tree>) -> Bytes {
     if let Some(text) = data.text_of("text").filter(|text| !text.is_empty()) {
         return Bytes::copy_from_slice(text.as_bytes());
     }
-    let fields = data.get("params").map_or(&[][..], Tree::items).iter();
-    let fields = fields.map(|field| {
-        let part = |name| percent::encoded(field.text_of(name).unwrap_or_default());
-        format!("{}={}", part("name"), part("value"))
-    });
-    fields.collect::<Vec<_>>().join("&").into()
+    let part = |field: &'_ Tree, name| field.text_of(name).unwrap_or_default().to_owned();
+    let fields = data.items_of("params").iter();
+    form::encoded(fields.map(|field| (part(field, "name"), part(field, "value")))).into()
 }
 
 fn content(content: Option<&Tree>) -> Result<Bytes> {
@@ -100,10 +91,7 @@ fn content(content: Option<&Tree>) -> Result<Bytes> {
     match content.and_then(|content| content.text_of("encoding")) {
         // Polly keeps the pieces of a compressed answer.
         Some("base64") => match Tree::of_json(text) {
-            Some(Tree::List(pieces)) => {
-                let pieces = pieces.iter().filter_map(Tree::text).map(base64);
-                pieces.collect::<Result<Vec<Bytes>>>().map(|pieces| pieces.concat().into())
-            }
+            Some(Tree::List(pieces)) => joined(pieces.iter().filter_map(Tree::text).map(base64)),
             _ => base64(text),
         },
         _ => Ok(Bytes::copy_from_slice(text.as_bytes())),

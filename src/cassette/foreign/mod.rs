@@ -19,7 +19,7 @@ use bytes::Bytes;
 
 use self::exchange::Exchange;
 pub use self::export::{Exported, To, export};
-use crate::cassette::{Cassette, Recorded};
+use crate::cassette::{Cassette, Headers, Recorded};
 use crate::error::{Error, Kind, Result};
 use crate::text::tree::Tree;
 use crate::text::{date, nearest};
@@ -52,7 +52,9 @@ struct Format {
     /// What tells a file of it, for people.
     sign: &'static str,
     is_it: fn(&Tree) -> bool,
-    read: fn(&Tree) -> Result<Vec<Exchange>>,
+    /// What was asked and answered, one by one.
+    each: fn(&Tree) -> Vec<&Tree>,
+    exchange: fn(&Tree) -> Result<Exchange>,
 }
 
 /// All formats, in the order in which they are tried.
@@ -61,38 +63,50 @@ const FORMATS: &[Format] = &[
         tool: "vcrpy",
         sign: "`interactions` (`http_interactions` in Ruby) with `uri` in each `request`",
         is_it: vcr::is_it,
-        read: vcr::read,
+        each: vcr::each,
+        exchange: vcr::exchange,
     },
     Format {
         tool: "google-genai",
         sign: "`interactions` with `body_segments` in each `response`",
         is_it: genai::is_it,
-        read: genai::read,
+        each: genai::each,
+        exchange: genai::exchange,
     },
     Format {
         tool: "Polly",
         sign: "`log` with `entries`, and itself as the `creator`",
         is_it: har::is_polly,
-        read: har::read,
+        each: har::each,
+        exchange: har::exchange,
     },
-    Format { tool: "HAR", sign: "`log` with `entries`", is_it: har::is_it, read: har::read },
+    Format {
+        tool: "HAR",
+        sign: "`log` with `entries`",
+        is_it: har::is_it,
+        each: har::each,
+        exchange: har::exchange,
+    },
     Format {
         tool: "WireMock",
         sign: "`request` and `response`, or `mappings` of them",
         is_it: wiremock::is_it,
-        read: wiremock::read,
+        each: wiremock::each,
+        exchange: wiremock::exchange,
     },
     Format {
         tool: "httpmock",
         sign: "`when` and `then`",
         is_it: httpmock::is_it,
-        read: httpmock::read,
+        each: httpmock::each,
+        exchange: httpmock::exchange,
     },
     Format {
         tool: "nock",
         sign: "a list with `scope` and `path` in each item",
         is_it: nock::is_it,
-        read: nock::read,
+        each: nock::each,
+        exchange: nock::exchange,
     },
 ];
 
@@ -134,9 +148,11 @@ pub fn import(text: &str) -> Result<Imported> {
     let mut corrected = Corrected::default();
     let mut interactions = Vec::new();
     let mut at = None;
-    for (number, exchange) in (format.read)(&tree)?.into_iter().enumerate() {
-        at = at.or_else(|| exchange.at.clone());
-        let interaction = exchange.into_interaction(&mut corrected);
+    for (number, item) in (format.each)(&tree).into_iter().enumerate() {
+        let interaction = (format.exchange)(item).and_then(|exchange| {
+            at = at.take().or_else(|| exchange.at.clone());
+            exchange.into_interaction(&mut corrected)
+        });
         interactions.push(interaction.map_err(|error| error.in_interaction(number))?);
     }
     let tool = Some(format.tool.to_owned());
@@ -163,6 +179,33 @@ fn unknown() -> Error {
         nearest::listed(&tools),
         tried.join("\n  ")
     ))
+}
+
+/// The request and the response of what has both.
+fn sides<'t>(of: &'t Tree, missing: &'static str) -> Result<(&'t Tree, &'t Tree)> {
+    of.get("request").zip(of.get("response")).ok_or_else(|| refused(missing))
+}
+
+/// The fields of a header: each name has a value, or a list of them.
+fn fields<'t>(all: impl Iterator<Item = (impl Into<String>, &'t Tree)>) -> Headers {
+    let mut headers = Headers::new();
+    for (name, value) in all {
+        let name = name.into();
+        for value in value.each().iter().filter_map(Tree::words) {
+            headers.append(name.clone(), value.into_owned().into_bytes());
+        }
+    }
+    headers
+}
+
+/// A path, with a query behind it if there is one.
+fn with_query(path: &str, query: &str) -> String {
+    if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
+}
+
+/// A body whose pieces were kept.
+fn joined(pieces: impl Iterator<Item = Result<Bytes>>) -> Result<Bytes> {
+    Ok(pieces.collect::<Result<Vec<Bytes>>>()?.concat().into())
 }
 
 /// Bytes that are written as base64.

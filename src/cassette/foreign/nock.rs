@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::exchange::{Exchange, Message};
-use super::refused;
+use super::{fields, joined, refused};
 use crate::cassette::Headers;
 use crate::error::Result;
 use crate::text::tree::Tree;
@@ -13,29 +13,27 @@ pub(super) fn is_it(file: &Tree) -> bool {
     !file.items().is_empty() && file.items().iter().all(is_definition)
 }
 
-pub(super) fn read(file: &Tree) -> Result<Vec<Exchange>> {
-    file.items().iter().map(exchange).collect()
+pub(super) fn each(file: &Tree) -> Vec<&Tree> {
+    file.items().iter().collect()
 }
 
-fn exchange(definition: &Tree) -> Result<Exchange> {
+pub(super) fn exchange(definition: &Tree) -> Result<Exchange> {
     let part = |name| definition.text_of(name).unwrap_or_default();
     let headers = definition.get("rawHeaders").or_else(|| definition.get("headers"));
-    let answered = fields(headers);
+    let answered = header(headers);
     // What was compressed, or no text, stands there in hexadecimal digits.
     let is_binary = definition.get("responseIsBinary") == Some(&Tree::Bool(true))
         || answered.contains("content-encoding");
     Ok(Exchange {
-        at: None,
         method: definition.text_of("method").unwrap_or("GET").to_owned(),
         url: format!("{}{}", part("scope"), part("path")),
         asked: Message {
-            headers: fields(definition.get("reqheaders")),
+            headers: header(definition.get("reqheaders")),
             body: body(definition.get("body"), false)?,
         },
         status: definition.get("status").and_then(Tree::count).unwrap_or(200),
-        reason: String::new(),
         answered: Message { body: body(definition.get("response"), is_binary)?, headers: answered },
-        frames: Vec::new(),
+        ..Exchange::default()
     })
 }
 
@@ -44,8 +42,7 @@ fn body(value: Option<&Tree>, is_binary: bool) -> Result<Bytes> {
         None | Some(Tree::Null) => Bytes::new(),
         Some(Tree::Text(digits)) if is_binary => hexadecimal(digits)?,
         Some(Tree::List(pieces)) if is_binary => {
-            let pieces = pieces.iter().filter_map(Tree::text).map(hexadecimal);
-            pieces.collect::<Result<Vec<Bytes>>>()?.concat().into()
+            joined(pieces.iter().filter_map(Tree::text).map(hexadecimal))?
         }
         Some(Tree::Text(text)) => Bytes::copy_from_slice(text.as_bytes()),
         Some(value) => value.to_json().into(),
@@ -63,23 +60,8 @@ fn hexadecimal(digits: &str) -> Result<Bytes> {
 }
 
 /// Names and values in turn, or an object of them.
-fn fields(tree: Option<&Tree>) -> Headers {
-    let mut headers = Headers::new();
-    let mut put = |name: &str, value: &Tree| {
-        let values =
-            if let Tree::List(values) = value { &values[..] } else { std::slice::from_ref(value) };
-        for value in values.iter().filter_map(Tree::words) {
-            headers.append(name, value.into_owned().into_bytes());
-        }
-    };
-    match tree {
-        Some(Tree::List(list)) => {
-            for pair in list.chunks_exact(2) {
-                put(pair[0].text().unwrap_or_default(), &pair[1]);
-            }
-        }
-        Some(object) => object.members().iter().for_each(|(name, value)| put(name, value)),
-        None => {}
-    }
-    headers
+fn header(tree: Option<&Tree>) -> Headers {
+    let (pairs, members) = tree.map_or_else(Default::default, |it| (it.items(), it.members()));
+    let pairs = pairs.chunks_exact(2).map(|it| (it[0].text().unwrap_or_default(), &it[1]));
+    fields(pairs.chain(members.iter().map(|(name, value)| (name.as_str(), value))))
 }

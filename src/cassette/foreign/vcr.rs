@@ -3,8 +3,7 @@
 use bytes::Bytes;
 
 use super::exchange::{Exchange, Message};
-use super::{base64, refused};
-use crate::cassette::Headers;
+use super::{base64, fields, joined, refused, sides};
 use crate::error::Result;
 use crate::text::tree::Tree;
 
@@ -24,16 +23,13 @@ pub(super) fn is_it(file: &Tree) -> bool {
     }
 }
 
-pub(super) fn read(file: &Tree) -> Result<Vec<Exchange>> {
-    let read =
-        |(number, interaction)| exchange(interaction).map_err(|error| error.in_interaction(number));
-    interactions(file).map_or(&[][..], Tree::items).iter().enumerate().map(read).collect()
+pub(super) fn each(file: &Tree) -> Vec<&Tree> {
+    interactions(file).map_or(&[][..], Tree::items).iter().collect()
 }
 
-fn exchange(interaction: &Tree) -> Result<Exchange> {
-    let missing = || refused("an interaction has no `request` or no `response`");
-    let request = interaction.get("request").ok_or_else(missing)?;
-    let response = interaction.get("response").ok_or_else(missing)?;
+pub(super) fn exchange(interaction: &Tree) -> Result<Exchange> {
+    let missing = "an interaction has no `request` or no `response`";
+    let (request, response) = sides(interaction, missing)?;
     let status = response.get("status");
     let code = status.and_then(|status| status.get("code")).or_else(|| response.get("status_code"));
     let reason = status.and_then(|status| status.text_of("message"));
@@ -46,12 +42,13 @@ fn exchange(interaction: &Tree) -> Result<Exchange> {
         status: code.and_then(Tree::words).and_then(|code| code.parse().ok()).unwrap_or_default(),
         reason: reason.unwrap_or_default().to_owned(),
         answered: message(response)?,
-        frames: Vec::new(),
+        ..Exchange::default()
     })
 }
 
 fn message(side: &Tree) -> Result<Message> {
-    Ok(Message { headers: headers(side.get("headers")), body: body_of(side)? })
+    let headers = side.members_of("headers").iter().map(|(name, value)| (name, value));
+    Ok(Message { headers: fields(headers), body: body_of(side)? })
 }
 
 /// The body. `parsed_body` is how pydantic-ai keeps JSON: its serializer dumps it when it is played.
@@ -70,10 +67,7 @@ fn body(tree: &Tree) -> Result<Bytes> {
         Tree::Bytes(bytes) => Bytes::copy_from_slice(bytes),
         Tree::Number(number) => Bytes::copy_from_slice(number.as_bytes()),
         // What was sent piece by piece.
-        Tree::List(pieces) => {
-            let pieces = pieces.iter().map(body).collect::<Result<Vec<Bytes>>>()?;
-            pieces.concat().into()
-        }
+        Tree::List(pieces) => joined(pieces.iter().map(body))?,
         Tree::Object(_) => return of_object(tree),
         Tree::Bool(_) => return Err(refused("a body is neither text nor bytes")),
     })
@@ -92,19 +86,4 @@ fn of_object(tree: &Tree) -> Result<Bytes> {
         // aiohttp was given JSON as a value.
         None => Ok(tree.to_python_json().into()),
     }
-}
-
-/// Each name has a list of values, or one.
-fn headers(tree: Option<&Tree>) -> Headers {
-    let mut headers = Headers::new();
-    for (name, values) in tree.map_or(&[][..], Tree::members) {
-        let values = match values {
-            Tree::List(values) => values.as_slice(),
-            one => std::slice::from_ref(one),
-        };
-        for value in values.iter().filter_map(Tree::words) {
-            headers.append(name, value.into_owned().into_bytes());
-        }
-    }
-    headers
 }

@@ -3,18 +3,15 @@
 use bytes::Bytes;
 
 use super::exchange::{Exchange, Message};
-use super::{base64, refused};
+use super::{base64, fields, refused, with_query};
 use crate::cassette::Headers;
 use crate::error::Result;
-use crate::text::percent;
+use crate::text::form;
 use crate::text::tree::Tree;
 
 /// A file with one mapping, or with several.
 fn mappings(file: &Tree) -> &[Tree] {
-    match file.get("mappings") {
-        Some(Tree::List(mappings)) => mappings,
-        _ => std::slice::from_ref(file),
-    }
+    file.get("mappings").filter(|it| matches!(it, Tree::List(_))).unwrap_or(file).each()
 }
 
 pub(super) fn is_it(file: &Tree) -> bool {
@@ -25,33 +22,26 @@ pub(super) fn is_it(file: &Tree) -> bool {
     !mappings(file).is_empty() && mappings(file).iter().all(is_mapping)
 }
 
-pub(super) fn read(file: &Tree) -> Result<Vec<Exchange>> {
-    let read = |(number, mapping)| exchange(mapping).map_err(|error| error.in_interaction(number));
-    mappings(file).iter().enumerate().map(read).collect()
+pub(super) fn each(file: &Tree) -> Vec<&Tree> {
+    mappings(file).iter().collect()
 }
 
-fn exchange(mapping: &Tree) -> Result<Exchange> {
-    let empty = Tree::Null;
-    let request = mapping.get("request").unwrap_or(&empty);
-    let response = mapping.get("response").unwrap_or(&empty);
+pub(super) fn exchange(mapping: &Tree) -> Result<Exchange> {
+    let sides = ["request", "response"].map(|side| mapping.get(side).unwrap_or(&Tree::Null));
+    let [request, response] = sides;
     let method = request.text_of("method").unwrap_or("GET");
     if method == "ANY" {
         return Err(refused("a mapping answers any method").with_hint(A_PATTERN));
     }
-    let fields = response.get("headers").map_or(&[][..], Tree::members).iter();
-    let fields = fields.filter_map(|(name, value)| Some((name, value.words()?.into_owned())));
+    let headers = response.members_of("headers").iter().map(|(name, value)| (name, value));
     Ok(Exchange {
-        at: None,
         method: method.to_owned(),
         url: address(request)?,
         asked: Message { headers: asked_headers(request), body: asked_body(request)? },
         status: response.get("status").and_then(Tree::count).unwrap_or(200),
         reason: response.text_of("statusMessage").unwrap_or_default().to_owned(),
-        answered: Message {
-            headers: fields.map(|(name, value)| (name, value.into_bytes())).collect(),
-            body: answered_body(response)?,
-        },
-        frames: Vec::new(),
+        answered: Message { headers: fields(headers), body: answered_body(response)? },
+        ..Exchange::default()
     })
 }
 
@@ -64,36 +54,27 @@ fn address(request: &Tree) -> Result<String> {
     let Some(path) = request.text_of("urlPath") else {
         return Err(refused("the address of a mapping is a pattern").with_hint(A_PATTERN));
     };
-    let parameters = request.get("queryParameters").map_or(&[][..], Tree::members).iter();
-    let parameters: Option<Vec<String>> = parameters
-        .map(|(name, value)| {
-            let value = percent::encoded(value.text_of("equalTo")?);
-            Some(format!("{}={value}", percent::encoded(name)))
-        })
-        .collect();
+    let parameters = request.members_of("queryParameters").iter();
+    let parameters = parameters.map(|(name, value)| Some((name, value.text_of("equalTo")?)));
+    let parameters: Option<Vec<_>> = parameters.collect();
     let parameters = parameters
         .ok_or_else(|| refused("a parameter of a mapping is a pattern").with_hint(A_PATTERN))?;
-    let mark = if parameters.is_empty() { "" } else { "?" };
-    Ok(format!("{path}{mark}{}", parameters.join("&")))
+    Ok(with_query(path, &form::encoded(parameters.into_iter())))
 }
 
 /// The fields with a known value.
 fn asked_headers(request: &Tree) -> Headers {
-    let fields = request.get("headers").map_or(&[][..], Tree::members).iter();
-    let known = |value: &Tree| value.text_of("equalTo").map(|text| text.to_owned().into_bytes());
-    let mut headers: Headers =
-        fields.filter_map(|(name, value)| Some((name, known(value)?))).collect();
-    let is_json = request.get("bodyPatterns").map_or(&[][..], Tree::items).iter();
-    if is_json.into_iter().any(|it| it.get("equalToJson").is_some())
-        && !headers.contains("content-type")
-    {
+    let known = request.members_of("headers").iter();
+    let mut headers = fields(known.filter_map(|(name, it)| Some((name, it.get("equalTo")?))));
+    let is_json = request.items_of("bodyPatterns").iter().any(|it| it.get("equalToJson").is_some());
+    if is_json && !headers.contains("content-type") {
         headers.append("content-type", "application/json");
     }
     headers
 }
 
 fn asked_body(request: &Tree) -> Result<Bytes> {
-    let Some(pattern) = request.get("bodyPatterns").and_then(|it| it.items().first()) else {
+    let Some(pattern) = request.items_of("bodyPatterns").first() else {
         return Ok(Bytes::new());
     };
     let of = |name| pattern.get(name);

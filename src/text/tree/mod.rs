@@ -106,4 +106,22 @@ impl Tree {
             _ => &[],
         }
     }
+
+    /// The items of a list that is a member.
+    pub(crate) fn items_of(&self, name: &str) -> &[Self] {
+        self.get(name).map_or(&[], Self::items)
+    }
+
+    /// The members of an object that is a member.
+    pub(crate) fn members_of(&self, name: &str) -> &[(String, Self)] {
+        self.get(name).map_or(&[], Self::members)
+    }
+
+    /// The items of a list; what is none stands for itself.
+    pub(crate) fn each(&self) -> &[Self] {
+        match self {
+            Self::List(items) => items,
+            one => std::slice::from_ref(one),
+        }
+    }
 }
