@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -16,6 +16,7 @@ use crate::Chunking;
 use crate::config::Fault;
 use crate::error::{Error, Kind, Result};
 use crate::review::report::{count, visible};
+use crate::serve::lock;
 use crate::session::{SessionBuilder, Summary};
 use crate::store::mode::Mode;
 
@@ -131,7 +132,7 @@ impl Matrix {
             workers.spawn(async move {
                 let mut done = Vec::new();
                 loop {
-                    let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+                    let next = lock(&queue).pop_front();
                     let Some((number, row)) = next else { return Ok(done) };
                     done.push((number, row.run(&matrix).await?));
                 }

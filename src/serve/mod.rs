@@ -1,6 +1,7 @@
 //! Listens, records and replays: everything that talks HTTP, WebSocket or lines.
 
 mod lines;
+mod lock;
 #[cfg(feature = "record")]
 pub(crate) mod recorder;
 #[cfg(not(feature = "record"))]
@@ -12,3 +13,5 @@ pub(crate) mod server;
 pub(crate) mod websocket;
 #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the command talks in lines"))]
 mod wire;
+
+pub(crate) use lock::lock;

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::event::Miss;
-use super::gateway::{Gateway, lock};
+use super::gateway::Gateway;
 use super::idle::Idle;
 use super::lax;
 use super::spoiled;
@@ -14,6 +14,7 @@ use super::track::Track;
 use crate::cassette::Name;
 use crate::compare::matching::Proof;
 use crate::error::Result;
+use crate::serve::lock;
 use crate::serve::recorder::{Change, Course, Recording, Tape};
 
 /// A session that takes no more requests. Answers that are under way are still recorded.

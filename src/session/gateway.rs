@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use http::request::Parts;
@@ -29,6 +29,7 @@ use crate::config::HostRule;
 use crate::error::{Error, Result};
 use crate::redact::Redactor;
 use crate::review::report::{self, Unsent, Withheld};
+use crate::serve::lock;
 use crate::serve::recorder::{Asked, Tape};
 use crate::serve::replayer::{Aliases, Lost, Notice, Recorded, Replayer, miss_answer};
 use crate::serve::server::{Address, Answer, Place, as_from_server};
@@ -593,8 +594,4 @@ fn missed(head: &Parts, address: &Address<'_>, cassette: &str, redactor: &Redact
 fn session_of_host(host: &str) -> Option<String> {
     let name = host.split(':').next()?.strip_suffix(".localhost")?;
     Some(name.rsplit('.').collect::<Vec<_>>().join("/"))
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -15,12 +15,13 @@ use hyper::upgrade::OnUpgrade;
 use serde_json::{Value, json};
 
 use super::closed::{Closed, Ended};
-use super::gateway::{Gateway, lock};
+use super::gateway::Gateway;
 use super::proxied::Proxied;
 use super::settings::SessionBuilder;
 use super::{GRACE, changes, control, guard, opening, proof, unserved};
 use crate::config::HostRule;
 use crate::error::{Error, Kind, Result};
+use crate::serve::lock;
 use crate::serve::recorder::{Asked, Course};
 use crate::serve::replayer::{Aliases, Replayer, miss_answer};
 use crate::serve::server::{

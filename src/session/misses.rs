@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard};
 use serde_json::Value;
 
 use super::event::Miss;
-use super::gateway::lock;
 use crate::error::Result;
+use crate::serve::lock;
 use crate::store;
 use crate::text::percent;
 

@@ -1,7 +1,7 @@
 //! A cassette on a `wiremock::MockServer`, for tests that have one already.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
@@ -11,6 +11,7 @@ use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 use crate::cassette::{Body, Cassette, End, Outcome, Response};
 use crate::error::{Error, Kind, Result};
 use crate::review::report::{self, Rerun};
+use crate::serve::lock;
 use crate::serve::replayer::{MISS, Recorded, Replayer, SHOULD_RETRY};
 use crate::serve::server::{ADDRESSES, OURS, Place, may_hold_origins};
 use crate::store;
@@ -121,7 +122,7 @@ struct Player {
 
 impl Player {
     fn misses(&self) -> MutexGuard<'_, Vec<String>> {
-        self.misses.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.misses)
     }
 
     fn respond(&self, request: &Request) -> ResponseTemplate {

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use http::Version;
 
-use super::gateway::lock;
 use crate::cassette::target;
 use crate::error::{Error, Kind, Result};
+use crate::serve::lock;
 use crate::serve::recorder::{Origins, Upstream};
 use crate::store::mode::Mode;
 

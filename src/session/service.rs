@@ -13,6 +13,7 @@ use http_body_util::BodyExt as _;
 
 use super::Session;
 use super::hub::Hub;
+use crate::serve::lock;
 use crate::serve::server::{AnswerBody, Cut, problem};
 
 /// Answers requests in the place of a client's transport: a `tower` service.
@@ -91,7 +92,7 @@ pub struct Body(Mutex<AnswerBody>);
 
 impl Body {
     fn read(&self) -> std::sync::MutexGuard<'_, AnswerBody> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

@@ -5,10 +5,11 @@ use std::sync::Mutex;
 
 use tokio::sync::OnceCell;
 
-use super::gateway::{Gateway, lock};
+use super::gateway::Gateway;
 use super::track::Track;
 use crate::cassette::Name;
 use crate::error::Result;
+use crate::serve::lock;
 use crate::serve::replayer::Replayer;
 
 /// A session that is opened by its first request, once.

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::gateway::{Gateway, lock};
+use super::gateway::Gateway;
+use crate::serve::lock;
 use crate::serve::replayer::Call;
 
 /// A call in which a fault was injected.

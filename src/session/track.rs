@@ -15,7 +15,6 @@ use hyper::body::{Body, Frame, Incoming};
 use hyper::upgrade::OnUpgrade;
 
 use super::event::Event;
-use super::gateway::lock;
 use super::servers::{Led, Servers};
 use super::settings::Settings;
 use super::stale::{Stale, stale};
@@ -23,6 +22,7 @@ use crate::cassette::large::{Gathered, LARGE};
 use crate::cassette::{Cassette, End, Headers, Name, Request};
 use crate::compare::matching::Mismatch;
 use crate::error::Result;
+use crate::serve::lock;
 use crate::serve::recorder::{Asked, Patience, Recorder, Tape};
 use crate::serve::replayer::{Hashed, Opened, Recorded, Replayer, Socket, Upgraded};
 use crate::serve::server::{Answer, NoAnswer, Place, no_answer};

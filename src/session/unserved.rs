@@ -3,9 +3,10 @@
 use std::sync::atomic::Ordering;
 
 use super::event::{Event, Miss};
-use super::gateway::{Gateway, lock};
+use super::gateway::Gateway;
 use crate::error::{Error, Kind};
 use crate::review::report;
+use crate::serve::lock;
 use crate::serve::server::{Address, Unread};
 
 /// The client would take what HTTP says for what it asked for.

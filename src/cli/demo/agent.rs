@@ -4,7 +4,7 @@
 //! agents are created, talked to over event streams, listed and deleted; every id is new each time.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use tokio::time::interval;
 
 use super::uuid;
+use crate::serve::lock;
 use crate::serve::server::{Answer, AnswerBody, Handler, full};
 
 /// The tool that a human has to approve.
@@ -94,7 +95,7 @@ impl AgentServer {
     }
 
     fn agents(&self) -> MutexGuard<'_, BTreeMap<String, Agent>> {
-        self.agents.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.agents)
     }
 }
 

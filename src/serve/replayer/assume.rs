@@ -1,9 +1,10 @@
 //! Requests that differ from recorded ones, in a run that is to prove the recording.
 
-use super::replay::{Chosen, Replayer, lock};
+use super::replay::{Chosen, Replayer};
 use crate::cassette::Request;
 use crate::compare::matching::{Asked, Mismatch};
 use crate::redact::Found;
+use crate::serve::lock;
 
 impl Replayer {
     /// The interaction that a request differs from in the fewest values, if the run is to prove the

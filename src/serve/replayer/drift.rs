@@ -1,11 +1,12 @@
 //! What strict matching would have refused.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::recorded::Recorded;
 use crate::cassette::{Cassette, Request};
 use crate::compare::matching::{Index, Mismatch, Playlist};
 use crate::config::{Compare, Rules};
+use crate::serve::lock;
 
 /// A run that is compared strictly beside one that is not. It answers nothing.
 ///
@@ -30,7 +31,7 @@ impl Drift {
 
     /// Compares a request strictly that was answered by an interaction.
     pub(super) fn note(&self, recorded: &Recorded, asked: &Request, number: usize) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         let (playlist, drifted) = &mut *state;
         let plain = asked.readable();
         if playlist.take(&self.index, &self.index.read(asked, &plain)).is_some() {
@@ -45,7 +46,7 @@ impl Drift {
 
     /// What was refused since this was asked last.
     pub(super) fn take(&self) -> Vec<Mismatch> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         std::mem::take(&mut state.1)
     }
 }

@@ -9,11 +9,11 @@ use tokio::time::Instant;
 use super::Replayer;
 use super::chunking::random;
 use super::recorded::Recorded;
-use super::replay::lock;
 use super::spoil::{Blow, Room};
 use crate::cassette::reading::header;
 use crate::cassette::{Request, target};
 use crate::config::Fault;
+use crate::serve::lock;
 
 /// The faults of a run, and what they were given to.
 #[derive(Debug)]

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::Replayer;
-use super::replay::lock;
 use super::socket::Socket;
 use super::sockets::History;
 use crate::cassette::{Content, Frame};
 use crate::compare::matching::Mismatch;
+use crate::serve::lock;
 
 /// The field behind a session of lines that tells with which status the server ended.
 pub const EXIT_STATUS: &str = "exit-status";

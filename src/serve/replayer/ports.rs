@@ -9,12 +9,13 @@ use http::Method;
 use http::request::Parts;
 
 use super::Replayer;
-use super::replay::{Chosen, lock};
+use super::replay::Chosen;
 use crate::cassette::{Evidence, Request, target};
 use crate::compare::alignment::Moved;
 use crate::compare::matching::agreeing_fields;
 use crate::identity::is_server;
 use crate::redact::Found;
+use crate::serve::lock;
 use crate::serve::server::Place;
 
 /// For each server that a client has named: the recorded one that it stands for.

@@ -1,6 +1,6 @@
 //! Sessions on a cassette.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -24,6 +24,7 @@ use crate::compare::matching::{Asked, Mismatch, Playlist, Proof, without_numbers
 use crate::config::Timing;
 use crate::identity::{Echo, Hole, MadeUp, Renamed};
 use crate::redact::{Found, Memory, Unveiled, of_request, spell_out};
+use crate::serve::lock;
 use crate::serve::server::{Answer, Place, is_asked_for_first, may_name_us};
 
 /// One client's run through a cassette.
@@ -566,10 +567,6 @@ impl Replayer {
     pub(super) fn playlist(&self) -> MutexGuard<'_, Playlist> {
         lock(&self.playlist)
     }
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The fields of a request, their values in one buffer: one for each takes longer than to match them.

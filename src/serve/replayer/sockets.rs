@@ -14,7 +14,7 @@ use super::Replayer;
 use super::meanwhile::Hold;
 use super::pace::Clock;
 use super::recorded::Recorded;
-use super::replay::{Chosen, Run, lock};
+use super::replay::{Chosen, Run};
 use super::script::{Passed, Script};
 use super::socket::{Opened, Socket, breaks_off};
 use super::spoil::Blow;
@@ -23,6 +23,7 @@ use crate::cassette::{Cassette, Content, Frame, Peer, Request};
 use crate::compare::matching::{Index, Message, Mismatch, Playlist};
 use crate::identity::{Echo, MadeUp, Renamed};
 use crate::redact::Found;
+use crate::serve::lock;
 use crate::serve::server::{Answer, Place};
 use crate::serve::websocket::{Compression, accept_key};
 

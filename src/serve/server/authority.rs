@@ -1,7 +1,7 @@
 //! The authority that vouches for every host while a command runs.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
@@ -12,6 +12,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::TlsAcceptor;
 
 use crate::error::{Error, Kind, Result};
+use crate::serve::lock;
 
 /// An authority of its own, made for one run. Its key never leaves the process, so that nobody who comes
 /// by its certificate can speak for another host.
@@ -38,7 +39,7 @@ impl Authority {
 
     /// What agrees upon TLS in the name of a host; nothing if it cannot have a certificate.
     pub(super) fn acceptor(&self, host: &str) -> Option<TlsAcceptor> {
-        let mut issued = self.issued.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut issued = lock(&self.issued);
         if let Some(acceptor) = issued.get(host) {
             return Some(acceptor.clone());
         }

@@ -15,9 +15,10 @@
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker, ready};
 
+use crate::serve::lock;
 use bytes::{Buf as _, BytesMut};
 use http::{HeaderMap, StatusCode, Uri};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -111,7 +112,7 @@ impl Early {
     }
 
     fn unsent(&self) -> MutexGuard<'_, Unsent> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

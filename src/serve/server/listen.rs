@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http::header::{CONNECTION, HOST, HeaderValue};
@@ -30,6 +30,7 @@ use super::resettable::{Link, Resettable};
 use super::unbroken::Unbroken;
 use super::{Answer, Breaks, Cut, Named, Tunnel, Via, full, host_of, problem, proxy};
 use crate::error::{Error, Kind, Result};
+use crate::serve::lock;
 
 /// The most header fields of a message over HTTP/1.1, on both sides.
 pub const MOST_FIELDS: usize = 256;
@@ -254,7 +255,7 @@ async fn converse<H: Handler>(
         ended = connection.as_mut() => {
             let unread = heard.unread().filter(|_| ended.is_err());
             unread.into_iter().for_each(|it| handler.unread(led.as_ref(), &it));
-            return asked.lock().unwrap_or_else(PoisonError::into_inner).take();
+            return lock(&asked).take();
         }
         _ = finishing => connection.as_mut().graceful_shutdown(),
     }
@@ -289,7 +290,7 @@ fn connect<H: Handler>(
         Err(refusal) => return *refusal,
     };
     let upgrade = hyper::upgrade::on(Request::from_parts(head, body));
-    *asked.lock().unwrap_or_else(PoisonError::into_inner) = Some((upgrade, tunnel));
+    *lock(asked) = Some((upgrade, tunnel));
     Answer::new(full(""))
 }
 

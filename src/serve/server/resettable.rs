@@ -3,9 +3,10 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
+use crate::serve::lock;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
@@ -35,7 +36,7 @@ impl Link {
 
     /// Waits until the connection takes more.
     pub(super) fn poll_room(&self, context: &Context<'_>) -> Poll<()> {
-        let mut waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = lock(&self.0.waiting);
         if !self.0.is_full.load(Ordering::Relaxed) {
             return Poll::Ready(());
         }
@@ -45,7 +46,7 @@ impl Link {
 
     fn note<T>(&self, written: Poll<T>) -> Poll<T> {
         if self.0.is_full.swap(written.is_pending(), Ordering::Relaxed) && written.is_ready() {
-            let waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let waiting = lock(&self.0.waiting).take();
             waiting.into_iter().for_each(Waker::wake);
         }
         written

@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::convert::Infallible;
 use std::future::ready;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
 
 use bytes::Bytes;
@@ -21,6 +21,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 
 use crate::cassette::Headers;
+use crate::serve::lock;
 
 /// The head of an answer over HTTP/1.1, as it came. It stands among the extensions of the answer.
 #[derive(Debug, Clone, Default)]
@@ -58,18 +59,18 @@ struct Listening {
 impl Ear {
     /// Listens to the head of the next answer.
     pub fn listen(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Listening::default();
+        *lock(&self.0) = Listening::default();
     }
 
     /// The head that came last.
     pub fn heard(&self) -> Head {
-        let mut listening = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listening = lock(&self.0);
         Head(std::mem::take(&mut listening.head))
     }
 
     /// Takes what came from the server.
     pub fn hear(&self, bytes: &[u8]) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).hear(bytes);
+        lock(&self.0).hear(bytes);
     }
 }
 
