@@ -32,7 +32,7 @@ use crate::review::report::{self, Unsent, Withheld};
 use crate::serve::lock;
 use crate::serve::recorder::{Asked, Tape};
 use crate::serve::replayer::{Aliases, Lost, Notice, Recorded, Replayer, miss_answer};
-use crate::serve::server::{Address, Answer, Place, as_from_server};
+use crate::serve::server::{Address, Answer, Arrival, Place, as_from_server};
 use crate::store::mode::Mode;
 use crate::store::{self, Journal};
 
@@ -264,7 +264,7 @@ impl Gateway {
         };
         if let (HostRule::Passed, Some(live)) = (rule, &self.untouched) {
             self.note_passed();
-            return Box::pin(live.ask(head, &target, asked, place)).await;
+            return Box::pin(live.ask(Arrival { head, target: &target, place }, asked)).await;
         }
         let address = Address { session, server: "", target };
         let answer = self.serve_at(head, &address, asked, place).await;
@@ -289,7 +289,8 @@ impl Gateway {
             Ok(track) => track,
             Err(error) => return self.refuse(head, address, slot.cassette.as_str(), error),
         };
-        let answered = self.answer(track, head, &address.target, asked, place).await;
+        let arrival = Arrival { head, target: &address.target, place };
+        let answered = self.answer(track, arrival, asked).await;
         let answered = answered.map(|(answer, socket)| {
             if let Some(socket) = socket {
                 self.play(socket, address.session, &slot.cassette);

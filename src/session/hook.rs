@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use http::{HeaderMap, Method};
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
@@ -14,10 +14,9 @@ use tokio::net::TcpStream;
 use super::gateway::Gateway;
 use super::inspect;
 use super::track::{self, Played, Track, Unanswered, Whole};
-use crate::cassette::Request;
 use crate::serve::recorder::Asked;
 use crate::serve::replayer::Compared;
-use crate::serve::server::{Answer, Place};
+use crate::serve::server::{Answer, Arrival, Place, header_map};
 
 /// Where a function of a test runner is asked what counts in a request.
 ///
@@ -52,12 +51,13 @@ impl Hook {
     /// live server. A hook that does not answer changes nothing: what it reports of itself, it reports to
     /// the test.
     pub(super) async fn hooked(&self, asked: &Whole<'_>) -> Option<Hooked> {
+        let request = asked.arrival.request(asked.body.clone());
         let line = json!({
             "hook": self.name,
-            "method": asked.head.method.as_str(),
-            "url": asked.target,
-            "headers": inspect::fields(&track::fields(&asked.head.headers)),
-            "body": BASE64.encode(&asked.body),
+            "method": request.method,
+            "url": request.path,
+            "headers": inspect::fields(&request.headers),
+            "body": BASE64.encode(&request.body),
         });
         match self.ask(&line.to_string()).await {
             Some(Value::Null) => None,
@@ -80,43 +80,39 @@ impl Gateway {
     pub(super) async fn answer(
         &self,
         track: &Track,
-        head: &Parts,
-        target: &str,
+        arrival: Arrival<'_>,
         asked: Asked,
-        place: Place<'_>,
     ) -> Result<(Answer, Option<Played>), Unanswered> {
         let settings = &self.settings;
         let is_plain = settings.hook.is_none() && settings.compared.is_none();
         if is_plain || track.replayer().is_none() || matches!(asked, Asked::Upgrade(_)) {
-            return track.answer(head, target, asked, place).await;
+            return track.answer(arrival, asked).await;
         }
-        let answer = Box::pin(self.answer_hooked(track, head, target, asked, place)).await?;
+        let answer = Box::pin(self.answer_hooked(track, arrival, asked)).await?;
         Ok((answer, None))
     }
 
     async fn answer_hooked(
         &self,
         track: &Track,
-        head: &Parts,
-        target: &str,
+        arrival: Arrival<'_>,
         asked: Asked,
-        place: Place<'_>,
     ) -> Result<Answer, Unanswered> {
         let settings = &self.settings;
         let silence = track.silence().filter(|_| self.untouched.is_none());
         let Some(body) = track::read(asked, silence).await else {
             return Ok(track::abandoned());
         };
-        let sent = Whole { head, target, body };
+        let sent = Whole { arrival, body };
         let hooked = match &settings.hook {
             Some(hook) => hook.hooked(&sent).await,
             None => settings.compared.as_ref().map(|compared| Hooked::by(compared, &sent)),
         };
         match (hooked, &self.untouched) {
-            (Some(hooked), _) => track.answer_as(hooked.whole(), sent, place).await,
+            (Some(hooked), _) => track.answer_as(hooked.whole(arrival.place), sent).await,
             (None, Some(live)) => {
                 self.note_passed();
-                Ok(live.ask_whole(sent, place).await)
+                Ok(live.ask_whole(sent).await)
             }
             (None, None) => Ok(track::abandoned()),
         }
@@ -126,26 +122,22 @@ impl Gateway {
 impl Hooked {
     /// As a function of the test leaves it.
     fn by(compared: &Compared, asked: &Whole<'_>) -> Self {
-        let mut request = Request {
-            method: asked.head.method.to_string(),
-            path: asked.target.to_owned(),
-            headers: track::fields(&asked.head.headers),
-            body: asked.body.clone(),
-        };
+        let mut request = asked.arrival.request(asked.body.clone());
         (compared.0)(&mut request);
-        let headers = request.headers.iter();
-        let headers = headers.filter_map(|(name, value)| field(name, value)).collect();
+        let headers = header_map(&request.headers);
         Self::new(asked, &request.method, Some(headers), request.path, request.body)
     }
 
     /// What is not said, or is not as HTTP has it, stays as it was.
     fn of(changed: &Map<String, Value>, asked: &Whole<'_>) -> Self {
         let text = |name: &str| changed.get(name).and_then(Value::as_str);
-        let pair = |pair: &Value| field(pair.get(0)?.as_str()?, pair.get(1)?.as_str()?.as_bytes());
+        let pair = |pair: &Value| {
+            Some((pair.get(0)?.as_str()?.to_owned(), pair.get(1)?.as_str()?.to_owned()))
+        };
         let headers = changed.get("headers").and_then(Value::as_array);
-        let headers = headers.map(|fields| fields.iter().filter_map(pair).collect());
+        let headers = headers.map(|fields| header_map(&fields.iter().filter_map(pair).collect()));
         let body = text("body").and_then(|it| BASE64.decode(it).ok()).map(Bytes::from);
-        let target = text("url").unwrap_or(asked.target).to_owned();
+        let target = text("url").unwrap_or(asked.arrival.target).to_owned();
         let body = body.unwrap_or_else(|| asked.body.clone());
         Self::new(asked, text("method").unwrap_or_default(), headers, target, body)
     }
@@ -157,7 +149,7 @@ impl Hooked {
         target: String,
         body: Bytes,
     ) -> Self {
-        let mut head = asked.head.clone();
+        let mut head = asked.arrival.head.clone();
         if let Ok(method) = Method::from_bytes(method.as_bytes()) {
             head.method = method;
         }
@@ -167,11 +159,8 @@ impl Hooked {
         Self { head, target, body }
     }
 
-    pub(super) fn whole(&self) -> Whole<'_> {
-        Whole { head: &self.head, target: &self.target, body: self.body.clone() }
+    pub(super) fn whole<'h>(&'h self, place: Place<'h>) -> Whole<'h> {
+        let arrival = Arrival { head: &self.head, target: &self.target, place };
+        Whole { arrival, body: self.body.clone() }
     }
-}
-
-fn field(name: &str, value: &[u8]) -> Option<(HeaderName, HeaderValue)> {
-    Some((name.parse().ok()?, HeaderValue::from_bytes(value).ok()?))
 }

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use http::StatusCode;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
@@ -13,7 +13,7 @@ use crate::error::{Error, Kind, Result};
 use crate::review::report::{self, Rerun};
 use crate::serve::lock;
 use crate::serve::replayer::{MISS, Recorded, Replayer, SHOULD_RETRY};
-use crate::serve::server::{ADDRESSES, OURS, Place, may_hold_origins};
+use crate::serve::server::{ADDRESSES, Arrival, OURS, Place, header_map, may_hold_origins};
 use crate::store;
 
 /// Lets a mock server answer from a cassette, given by the path of its file.
@@ -134,7 +134,8 @@ impl Player {
             None => request.url.path().to_owned(),
         };
         let place = Place::of(&head.headers);
-        let chosen = self.replayer.choose(&head, &target, request.body.clone().into(), place);
+        let arrival = Arrival { head: &head, target: &target, place };
+        let chosen = self.replayer.choose(arrival, request.body.clone().into());
         let recorded = self.replayer.recorded();
         match chosen.map(|chosen| recorded.response(&chosen)) {
             Ok(Some(response)) => {
@@ -165,18 +166,9 @@ impl Respond for Responder {
 
 /// The answer for a client that sees us at `place`. What HTTP does not allow is left out.
 fn template(response: &Response, upstream: &str, place: Place<'_>) -> ResponseTemplate {
+    let mut headers = header_map(&response.headers);
     // The server frames the body itself.
-    let fields = response
-        .headers
-        .iter()
-        .filter(|(name, _)| !name.eq_ignore_ascii_case(CONTENT_LENGTH.as_str()));
-    let fields = fields.filter_map(|(name, value)| {
-        Some((name.parse::<HeaderName>().ok()?, HeaderValue::from_bytes(value).ok()?))
-    });
-    let mut headers = HeaderMap::new();
-    for (name, value) in fields {
-        headers.append(name, value);
-    }
+    headers.remove(CONTENT_LENGTH);
     let mut body = response.body.bytes();
     if let Some(outward) = place.outward(upstream).filter(|_| !upstream.is_empty()) {
         outward.fields(&mut headers, &ADDRESSES);

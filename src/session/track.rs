@@ -8,8 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Version};
+use http::Version;
 use http_body_util::BodyExt as _;
 use hyper::body::{Body, Frame, Incoming};
 use hyper::upgrade::OnUpgrade;
@@ -19,13 +18,13 @@ use super::servers::{Led, Servers};
 use super::settings::Settings;
 use super::stale::{Stale, stale};
 use crate::cassette::large::{Gathered, LARGE};
-use crate::cassette::{Cassette, End, Headers, Name, Request};
+use crate::cassette::{Cassette, End, Name};
 use crate::compare::matching::Mismatch;
 use crate::error::Result;
 use crate::serve::lock;
 use crate::serve::recorder::{Asked, Patience, Recorder, Tape};
 use crate::serve::replayer::{Hashed, Opened, Recorded, Replayer, Socket, Upgraded};
-use crate::serve::server::{Answer, NoAnswer, Place, no_answer};
+use crate::serve::server::{Answer, Arrival, NoAnswer, no_answer};
 use crate::store::mode::Mode;
 use crate::store::{Alarm, Recovered};
 
@@ -66,8 +65,7 @@ pub(super) struct Played {
 /// A request that was read.
 #[derive(Debug, Clone)]
 pub(super) struct Whole<'a> {
-    pub(super) head: &'a Parts,
-    pub(super) target: &'a str,
+    pub(super) arrival: Arrival<'a>,
     pub(super) body: Bytes,
 }
 
@@ -116,32 +114,29 @@ impl Track {
     /// The answer to a request, and the WebSocket that begins with it, if one is replayed.
     pub(super) async fn answer(
         &self,
-        head: &Parts,
-        target: &str,
+        arrival: Arrival<'_>,
         asked: Asked,
-        place: Place<'_>,
     ) -> Result<(Answer, Option<Played>), Unanswered> {
         let answer = match (self, asked) {
-            (Self::Forward(live), asked) => live.ask(head, target, asked, place).await,
+            (Self::Forward(live), asked) => live.ask(arrival, asked).await,
             // What is rare is no part of the future, which is moved for each request.
             (Self::Replay(replayer), Asked::Upgrade(client)) => {
-                let upgraded = Box::pin(replayer.open(head, target, place)).await;
+                let upgraded = Box::pin(replayer.open(arrival)).await;
                 return upgraded.map_or_else(
                     |why| Err(Unanswered::Mismatch(why)),
                     |upgraded| Ok(Played::with(upgraded, client)),
                 );
             }
             (Self::Extend(extension), Asked::Upgrade(client)) => {
-                return Ok(Box::pin(extension.upgrade(head, target, client, place)).await);
+                return Ok(Box::pin(extension.upgrade(arrival, client)).await);
             }
             (Self::Replay(replayer), asked) => {
-                if let Some(refusal) = replayer.refusal(head, target, place).await {
+                if let Some(refusal) = replayer.refusal(arrival).await {
                     return Ok((refusal, None));
                 }
-                match read_by(asked, self.silence(), || replayer.hashed(head, target, place)).await
-                {
+                match read_by(asked, self.silence(), || replayer.hashed(arrival)).await {
                     Some(body) => {
-                        let answer = replayer.answer(head, target, body, place).await;
+                        let answer = replayer.answer(arrival, body).await;
                         answer.map_err(Unanswered::Mismatch)?
                     }
                     None => abandoned(),
@@ -149,8 +144,8 @@ impl Track {
             }
             (Self::Extend(extension), asked) => match read(asked, self.silence()).await {
                 Some(body) => {
-                    let sent = Whole { head, target, body };
-                    Box::pin(extension.answer(sent.clone(), sent, place)).await?
+                    let sent = Whole { arrival, body };
+                    Box::pin(extension.answer(sent.clone(), sent)).await?
                 }
                 None => abandoned(),
             },
@@ -163,16 +158,14 @@ impl Track {
         &self,
         compared: Whole<'_>,
         sent: Whole<'_>,
-        place: Place<'_>,
     ) -> Result<Answer, Unanswered> {
         match self {
             Self::Replay(replayer) => {
-                let Whole { head, target, body } = compared;
-                let answer = replayer.answer(head, target, body, place);
+                let answer = replayer.answer(compared.arrival, compared.body);
                 answer.await.map_err(Unanswered::Mismatch)
             }
-            Self::Extend(extension) => extension.answer(compared, sent, place).await,
-            Self::Forward(live) => Ok(live.ask_whole(sent, place).await),
+            Self::Extend(extension) => extension.answer(compared, sent).await,
+            Self::Forward(live) => Ok(live.ask_whole(sent).await),
         }
     }
 
@@ -214,39 +207,22 @@ impl Extension {
     }
 
     /// Answers a request for a WebSocket.
-    async fn upgrade(
-        &self,
-        head: &Parts,
-        target: &str,
-        client: OnUpgrade,
-        place: Place<'_>,
-    ) -> (Answer, Option<Played>) {
-        match self.replayer.open_known(head, target, place).await {
+    async fn upgrade(&self, arrival: Arrival<'_>, client: OnUpgrade) -> (Answer, Option<Played>) {
+        match self.replayer.open_known(arrival).await {
             Some(upgraded) => Played::with(upgraded, client),
-            None => (self.live.ask(head, target, Asked::Upgrade(client), place).await, None),
+            None => (self.live.ask(arrival, Asked::Upgrade(client)).await, None),
         }
     }
 
-    async fn answer(
-        &self,
-        compared: Whole<'_>,
-        sent: Whole<'_>,
-        place: Place<'_>,
-    ) -> Result<Answer, Unanswered> {
+    async fn answer(&self, compared: Whole<'_>, sent: Whole<'_>) -> Result<Answer, Unanswered> {
         let Self { replayer, live } = self;
-        let Whole { head, target, body } = compared;
-        if let Some(answer) = replayer.answer_known(head, target, body.clone(), place).await {
+        let Whole { arrival, body } = compared;
+        if let Some(answer) = replayer.answer_known(arrival, body.clone()).await {
             return Ok(answer);
         }
-        let asked = Request {
-            method: head.method.as_str().to_owned(),
-            path: target.to_owned(),
-            headers: fields(&head.headers),
-            body,
-        };
-        match stale(asked, replayer, |text| live.has_said(text)) {
+        match stale(arrival.request(body), replayer, |text| live.has_said(text)) {
             Some(stale) => Err(Unanswered::Stale(stale)),
-            None => Ok(live.ask_whole(sent, place).await),
+            None => Ok(live.ask_whole(sent).await),
         }
     }
 }
@@ -272,26 +248,21 @@ impl Live {
     }
 
     /// Passes on a request that was read.
-    pub(super) async fn ask_whole(&self, sent: Whole<'_>, place: Place<'_>) -> Answer {
-        self.ask(sent.head, sent.target, Asked::Whole(sent.body), place).await
+    pub(super) async fn ask_whole(&self, sent: Whole<'_>) -> Answer {
+        self.ask(sent.arrival, Asked::Whole(sent.body)).await
     }
 
-    pub(super) async fn ask(
-        &self,
-        head: &Parts,
-        target: &str,
-        body: Asked,
-        place: Place<'_>,
-    ) -> Answer {
+    pub(super) async fn ask(&self, arrival: Arrival<'_>, body: Asked) -> Answer {
         self.asked.fetch_add(1, Ordering::Relaxed);
-        let answer = self.pass_on(head, target, body, place).await;
+        let answer = self.pass_on(arrival, body).await;
         if let Some(NoAnswer(why)) = answer.extensions().get() {
             lock(&self.unanswered).push(why.clone());
         }
         answer
     }
 
-    async fn pass_on(&self, head: &Parts, target: &str, body: Asked, place: Place<'_>) -> Answer {
+    async fn pass_on(&self, arrival: Arrival<'_>, body: Asked) -> Answer {
+        let Arrival { head, target, place } = arrival;
         let led = self.servers.lead(target, head.version, self.mode);
         let Led { upstream, origin, target } = match led {
             Ok(led) => led,
@@ -414,11 +385,6 @@ async fn read_part(hashed: &mut Hashed, mut piece: Bytes) {
         hashed.push(piece.split_to(PART.min(piece.len())));
         tokio::task::yield_now().await;
     }
-}
-
-pub(super) fn fields(headers: &HeaderMap) -> Headers {
-    let copied = |value: &HeaderValue| Bytes::copy_from_slice(value.as_bytes());
-    headers.iter().map(|(name, value)| (name, copied(value))).collect()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, SET_COOKIE};
-use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use hyper::ext::ReasonPhrase;
 
 use tokio::time::Instant;
@@ -18,13 +18,11 @@ use super::resume::Point;
 use super::shelf::{Filling, Label, Laid, Shelf};
 use super::spoil::Blow;
 use super::stored::Stored;
-use crate::cassette::{
-    self, Body, Cassette, Chunk, End, Headers, Large, Media, Outcome, large, target,
-};
+use crate::cassette::{self, Body, Cassette, Chunk, End, Large, Media, Outcome, large, target};
 use crate::identity::{Echo, MadeUp, Renamed, Scope};
 use crate::redact::{Unveiled, Veiled};
 use crate::serve::server::{
-    ADDRESSES, Answer, AnswerBody, Early, Place, Rewriter, announced, full, may_hold,
+    ADDRESSES, Answer, AnswerBody, Early, Place, Rewriter, announced, full, header_map, may_hold,
     may_hold_origins, media_of, names, no_answer,
 };
 
@@ -472,19 +470,6 @@ fn unanswered(end: End, upstream: &str) -> String {
 /// What came before an answer, unless no client could read it.
 fn interim(said: &cassette::Interim) -> Option<(u64, StatusCode, HeaderMap)> {
     Some((said.ms, StatusCode::from_u16(said.status).ok()?, header_map(&said.headers)))
-}
-
-/// The fields for hyper. What HTTP does not allow is left out.
-fn header_map(headers: &Headers) -> HeaderMap {
-    let fields = headers.iter().filter_map(|(name, value)| {
-        let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
-        Some((name, HeaderValue::from_bytes(value).ok()?))
-    });
-    let mut map = HeaderMap::with_capacity(headers.len());
-    fields.for_each(|(name, value)| {
-        map.append(name, value);
-    });
-    map
 }
 
 fn rename_fields(headers: &mut HeaderMap, renamed: &Renamed) {

@@ -16,7 +16,7 @@ use crate::compare::matching::agreeing_fields;
 use crate::identity::is_server;
 use crate::redact::Found;
 use crate::serve::lock;
-use crate::serve::server::Place;
+use crate::serve::server::{Arrival, Place};
 
 /// For each server that a client has named: the recorded one that it stands for.
 pub(super) type Ports = Mutex<HashMap<String, Stand>>;
@@ -56,22 +56,22 @@ impl Replayer {
     /// stands for. It does so from then on.
     pub(super) async fn found_at<'t>(
         &self,
-        head: &Parts,
-        target: &'t str,
+        arrival: Arrival<'t>,
         body: Bytes,
-        place: Place<'t>,
     ) -> Result<(Chosen, Place<'t>), Box<(Request, Found)>> {
+        let Arrival { head, target, place } = arrival;
         let (origin, path) = target::split(target);
         if origin.is_empty() {
-            return self.found(head, target, body, place).await.map(|chosen| (chosen, place));
+            return self.found(arrival, body).await.map(|chosen| (chosen, place));
         }
         let call = Call { head, origin, path, body: &body };
         if self.known(origin).is_none() && !self.meet(call) {
             self.suppose(call);
         }
         let (led, at) = self.led(target, place);
+        let to = Arrival { head, target: &led, place: at };
         // In a place of its own: most requests name no server.
-        match Box::pin(self.found(head, &led, body.clone(), at)).await {
+        match Box::pin(self.found(to, body.clone())).await {
             Ok(chosen) => {
                 self.settle(origin);
                 Ok((chosen, at))
@@ -79,7 +79,8 @@ impl Replayer {
             Err(asked) if !self.meet_another(call) => Err(asked),
             Err(_) => {
                 let (led, at) = self.led(target, place);
-                let found = Box::pin(self.found(head, &led, body.clone(), at)).await;
+                let to = Arrival { head, target: &led, place: at };
+                let found = Box::pin(self.found(to, body.clone())).await;
                 found.map(|chosen| {
                     self.settle(origin);
                     (chosen, at)
@@ -90,12 +91,8 @@ impl Replayer {
 
     /// Where the target of a request leads whose body is not known yet, if its server is known, or can be
     /// without it.
-    pub(super) fn led_by_head<'t>(
-        &self,
-        head: &Parts,
-        target: &'t str,
-        place: Place<'t>,
-    ) -> Option<Led<'t>> {
+    pub(super) fn led_by_head<'t>(&self, arrival: Arrival<'t>) -> Option<Led<'t>> {
+        let Arrival { head, target, place } = arrival;
         let (origin, path) = target::split(target);
         let call = Call { head, origin, path, body: &Bytes::new() };
         let is_led = origin.is_empty() || self.known(origin).is_some() || self.meet(call);
@@ -230,7 +227,8 @@ impl Replayer {
         let (cassette, index) = (self.recorded().cassette(), &self.recorded().index);
         let target = format!("{recorded}{path}");
         let target = target::relative(&cassette.recorded.upstream, &target);
-        let (asked, found) = self.asked_of(recorded, head, target, body.clone(), Place::at(origin));
+        let arrival = Arrival { head, target, place: Place::at(origin) };
+        let (asked, found) = self.asked_of(recorded, arrival, body.clone());
         let plain = asked.readable();
         let read = index.read(&asked, &plain).by(found);
         let number = self.playlist().answering(index, &read)?;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use http::header::{CONNECTION, HeaderMap, HeaderValue};
+use http::header::{CONNECTION, HeaderValue};
 use http::request::Parts;
 use tokio::sync::watch;
 
@@ -19,13 +19,13 @@ use super::resume::Point;
 use super::sockets::Sockets;
 use super::spoil::Blow;
 use super::{Chunking, Pace, Recorded};
-use crate::cassette::{Body, Chunk, Headers, Request, target};
+use crate::cassette::{Body, Chunk, Request, target};
 use crate::compare::matching::{Asked, Mismatch, Playlist, Proof, without_numbers};
 use crate::config::Timing;
 use crate::identity::{Echo, Hole, MadeUp, Renamed};
 use crate::redact::{Found, Memory, Unveiled, of_request, spell_out};
 use crate::serve::lock;
-use crate::serve::server::{Answer, Place, is_asked_for_first, may_name_us};
+use crate::serve::server::{Answer, Arrival, Place, is_asked_for_first, may_name_us};
 
 /// One client's run through a cassette.
 #[derive(Debug)]
@@ -185,43 +185,32 @@ impl Replayer {
     /// # Errors
     ///
     /// What is most alike, if nothing answers it.
-    pub async fn answer(
-        &self,
-        head: &Parts,
-        target: &str,
-        body: Bytes,
-        place: Place<'_>,
-    ) -> Result<Answer, Box<Mismatch>> {
+    pub async fn answer(&self, arrival: Arrival<'_>, body: Bytes) -> Result<Answer, Box<Mismatch>> {
         let clock = self.pace.begin();
-        let found = self.found_at(head, target, body, place).await;
+        let found = self.found_at(arrival, body).await;
         let (chosen, place) = found.map_err(|asked| self.explain(*asked))?;
-        Ok(self.send(chosen, head, place, clock).await)
+        Ok(self.send(chosen, arrival.head, place, clock).await)
     }
 
     /// Answers a request as it was recorded, if it was. Nobody is told what is most alike, which
     /// would take much longer.
-    pub async fn answer_known(
-        &self,
-        head: &Parts,
-        target: &str,
-        body: Bytes,
-        place: Place<'_>,
-    ) -> Option<Answer> {
+    pub async fn answer_known(&self, arrival: Arrival<'_>, body: Bytes) -> Option<Answer> {
         let clock = self.pace.begin();
-        let chosen = self.found(head, target, body, place).await.ok()?;
-        Some(self.send(chosen, head, place, clock).await)
+        let chosen = self.found(arrival, body).await.ok()?;
+        Some(self.send(chosen, arrival.head, arrival.place, clock).await)
     }
 
     /// The answer of a server that did not want the body of a request, if that was not played yet.
-    pub async fn refusal(&self, head: &Parts, target: &str, place: Place<'_>) -> Option<Answer> {
+    pub async fn refusal(&self, arrival: Arrival<'_>) -> Option<Answer> {
+        let head = arrival.head;
         if !is_asked_for_first(&head.headers) {
             return None;
         }
         let clock = self.pace.begin();
-        let (target, place) = self.led_by_head(head, target, place)?;
+        let (target, place) = self.led_by_head(arrival)?;
         let chosen = {
             let target = target::relative(&self.recorded.cassette.recorded.upstream, &target);
-            let (asked, found) = self.asked(head, target, Bytes::new(), place);
+            let (asked, found) = self.asked(Arrival { head, target, place }, Bytes::new());
             let index = &self.recorded.index;
             let read = index.read(&asked, &[]).by(found);
             let mut playlist = self.playlist();
@@ -302,25 +291,17 @@ impl Replayer {
     ///
     /// What is most alike, if nothing answers it.
     #[cfg(feature = "wiremock")]
-    pub fn choose(
-        &self,
-        head: &Parts,
-        target: &str,
-        body: Bytes,
-        place: Place<'_>,
-    ) -> Result<Chosen, Box<Mismatch>> {
-        self.find(head, target, body, place).map_err(|asked| self.explain(*asked))
+    pub fn choose(&self, arrival: Arrival<'_>, body: Bytes) -> Result<Chosen, Box<Mismatch>> {
+        self.find(arrival, body).map_err(|asked| self.explain(*asked))
     }
 
     /// The interaction that answers a request, or what was asked.
     pub(super) async fn found(
         &self,
-        head: &Parts,
-        target: &str,
+        arrival: Arrival<'_>,
         body: Bytes,
-        place: Place<'_>,
     ) -> Result<Chosen, Box<(Request, Found)>> {
-        match self.find(head, target, body, place) {
+        match self.find(arrival, body) {
             // In a place of its own: few wait, and all pay for what is held across a wait.
             Err(asked) => match Box::pin(self.wait(&asked)).await {
                 Some(chosen) => {
@@ -338,22 +319,17 @@ impl Replayer {
     }
 
     /// The interaction that answers a request now, or what was asked.
-    fn find(
-        &self,
-        head: &Parts,
-        target: &str,
-        body: Bytes,
-        place: Place<'_>,
-    ) -> Result<Chosen, Box<(Request, Found)>> {
-        let target = target::relative(&self.recorded.cassette.recorded.upstream, target);
+    fn find(&self, arrival: Arrival<'_>, body: Bytes) -> Result<Chosen, Box<(Request, Found)>> {
+        let upstream = &self.recorded.cassette.recorded.upstream;
+        let arrival = Arrival { target: target::relative(upstream, arrival.target), ..arrival };
         if self.drift.is_none()
             && self.faults.is_none()
             && !self.has_assumed()
-            && let Some(chosen) = self.take_recognized(head, target, &body)
+            && let Some(chosen) = self.take_recognized(arrival, &body)
         {
             return Ok(chosen);
         }
-        let (mut asked, found) = self.asked(head, target, body, place);
+        let (mut asked, found) = self.asked(arrival, body);
         self.faults.iter().for_each(|faults| faults.discount(&mut asked));
         let recast = self.playlist().recast(&self.recorded.index, &asked);
         let asked = recast.unwrap_or(asked);
@@ -455,7 +431,8 @@ impl Replayer {
 
     /// What answers a request that stands in the cassette as it came. It needs no redaction: what is
     /// recorded holds no secret, and in its header there is none that is not known.
-    fn take_recognized(&self, head: &Parts, target: &str, body: &[u8]) -> Option<Chosen> {
+    fn take_recognized(&self, arrival: Arrival<'_>, body: &[u8]) -> Option<Chosen> {
+        let Arrival { head, target, .. } = arrival;
         let index = &self.recorded.index;
         let line = (head.method.as_str(), target);
         let recognized = index.recognize(line, &head.headers, body)?;
@@ -519,29 +496,26 @@ impl Replayer {
 
     /// The request as the recorded server would have been asked: its address in the place of ours,
     /// secrets replaced as they were in the recording.
-    fn asked(&self, head: &Parts, target: &str, body: Bytes, place: Place<'_>) -> (Request, Found) {
-        self.asked_of(self.server(place), head, target, body, place)
+    fn asked(&self, arrival: Arrival<'_>, body: Bytes) -> (Request, Found) {
+        self.asked_of(self.server(arrival.place), arrival, body)
     }
 
     /// The same for a server that the client sees at a place.
     pub(super) fn asked_of(
         &self,
         server: &str,
-        head: &Parts,
-        target: &str,
+        arrival: Arrival<'_>,
         body: Bytes,
-        place: Place<'_>,
     ) -> (Request, Found) {
+        let Arrival { head, target, place } = arrival;
         let inward = |text: &[u8]| {
             let ours = place.may_stand_in(text);
             ours.then(|| place.inward(server)?.whole(text)).flatten()
         };
-        let target = inward(target.as_bytes()).map_or_else(
-            || target.to_owned(),
-            |target| String::from_utf8_lossy(&target).into_owned(),
-        );
-        let method = head.method.as_str().to_owned();
-        let mut asked = Request { method, path: target, headers: fields(&head.headers), body };
+        let mut asked = arrival.request(body);
+        if let Some(target) = inward(target.as_bytes()) {
+            asked.path = String::from_utf8_lossy(&target).into_owned();
+        }
         let ours = may_name_us(&head.headers).then(|| inward(&asked.body)).flatten();
         asked.body = ours.unwrap_or(asked.body);
         for (_, value) in asked.headers.iter_mut().filter(|(_, value)| value.starts_with(b"http")) {
@@ -567,12 +541,4 @@ impl Replayer {
     pub(super) fn playlist(&self) -> MutexGuard<'_, Playlist> {
         lock(&self.playlist)
     }
-}
-
-/// The fields of a request, their values in one buffer: one for each takes longer than to match them.
-pub(super) fn fields(headers: &HeaderMap) -> Headers {
-    let mut values: Vec<u8> = Vec::with_capacity(headers.values().map(HeaderValue::len).sum());
-    headers.values().for_each(|value| values.extend_from_slice(value.as_bytes()));
-    let mut values = Bytes::from(values);
-    headers.iter().map(|(name, value)| (name, values.split_to(value.len()))).collect()
 }

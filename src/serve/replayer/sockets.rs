@@ -24,7 +24,7 @@ use crate::compare::matching::{Index, Message, Mismatch, Playlist};
 use crate::identity::{Echo, MadeUp, Renamed};
 use crate::redact::Found;
 use crate::serve::lock;
-use crate::serve::server::{Answer, Place};
+use crate::serve::server::{Answer, Arrival, Place};
 use crate::serve::websocket::{Compression, accept_key};
 
 /// The WebSockets that are open, by a number of their own.
@@ -127,29 +127,19 @@ impl Replayer {
     /// # Errors
     ///
     /// What is most alike, if nothing answers it.
-    pub async fn open(
-        self: &Arc<Self>,
-        head: &Parts,
-        target: &str,
-        place: Place<'_>,
-    ) -> Result<Upgraded, Box<Mismatch>> {
+    pub async fn open(self: &Arc<Self>, arrival: Arrival<'_>) -> Result<Upgraded, Box<Mismatch>> {
         let clock = self.clock();
-        let found = self.found_at(head, target, Bytes::new(), place).await;
+        let found = self.found_at(arrival, Bytes::new()).await;
         let (chosen, place) = found.map_err(|asked| self.explain(*asked))?;
-        Ok(self.opened(chosen, head, place, clock).await)
+        Ok(self.opened(chosen, arrival.head, place, clock).await)
     }
 
     /// Answers a request for a WebSocket as it was recorded, if it was, at the very server that is asked. Where
     /// there is a live one, a server at another port is itself.
-    pub async fn open_known(
-        self: &Arc<Self>,
-        head: &Parts,
-        target: &str,
-        place: Place<'_>,
-    ) -> Option<Upgraded> {
+    pub async fn open_known(self: &Arc<Self>, arrival: Arrival<'_>) -> Option<Upgraded> {
         let clock = self.clock();
-        let chosen = self.found(head, target, Bytes::new(), place).await.ok()?;
-        Some(self.opened(chosen, head, place, clock).await)
+        let chosen = self.found(arrival, Bytes::new()).await.ok()?;
+        Some(self.opened(chosen, arrival.head, arrival.place, clock).await)
     }
 
     async fn opened(

@@ -5,17 +5,15 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::HeaderMap;
-use http::request::Parts;
 use http_body::{Body, Frame, SizeHint};
 use tokio::sync::mpsc;
 
 use super::body::Ending;
-use super::replay::fields;
 use super::{Recorded, Replayer};
+use crate::cassette::Large;
 use crate::cassette::large::{Naming, may_be_passed};
-use crate::cassette::{Large, Request};
 use crate::redact::{Live, Secrets};
-use crate::serve::server::{Cut, Place, Rewriter, may_name_us};
+use crate::serve::server::{Arrival, Cut, Rewriter, may_name_us};
 use crate::store::Pieces;
 
 /// An answer that is read from its file while it is sent, on a thread of its own.
@@ -84,14 +82,13 @@ pub struct Hashed {
 impl Replayer {
     /// Begins to read the body of a request that is not held in memory, as a recorder does; nothing if it
     /// is one that is read as a whole.
-    pub fn hashed(&self, head: &Parts, target: &str, place: Place<'_>) -> Option<Hashed> {
-        let headers = fields(&head.headers);
-        if !may_be_passed(&headers) {
+    pub fn hashed(&self, arrival: Arrival<'_>) -> Option<Hashed> {
+        let Arrival { head, target, place } = arrival;
+        let mut asked = arrival.request(Bytes::new());
+        if !may_be_passed(&asked.headers) {
             return None;
         }
         let Recorded { redactor, .. } = &**self.recorded();
-        let (method, body) = (head.method.as_str().to_owned(), Bytes::new());
-        let mut asked = Request { method, path: target.to_owned(), headers, body };
         let mut secrets = Secrets::default();
         redactor.request_noting(&mut asked, &mut secrets);
         let (_, place) = self.led(target, place);

@@ -2,6 +2,7 @@
 
 mod address;
 mod answer;
+mod arrival;
 #[cfg(feature = "proxy")]
 mod authority;
 mod early;
@@ -23,6 +24,7 @@ pub use answer::{
     Answer, AnswerBody, Breaks, Cut, NoAnswer, OURS, as_from_server, cut_after, full, no_answer,
     problem,
 };
+pub use arrival::{Arrival, header_map};
 pub use early::{Early, Unread};
 pub use listen::{FieldNames, Handler, MOST_FIELDS, Refusal, Server};
 pub use origin::{
