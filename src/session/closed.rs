@@ -71,7 +71,7 @@ impl Closed {
     /// Waits until they have come to their end, but not for longer than the grace time.
     pub(crate) async fn settle(&self) {
         // What the grace time ends ends a moment later.
-        let limit = self.gateway.settings.patience.grace + Duration::from_secs(1);
+        let limit = self.gateway.settings.given.patience.grace + Duration::from_secs(1);
         for (_, tape) in self.tapes() {
             tape.settle(limit).await;
         }
@@ -139,7 +139,7 @@ impl Closed {
         let (replayed, played): (Vec<&Name>, Vec<usize>) = lengths.unzip();
         Summary {
             requests,
-            unused: requests == 0 && !self.gateway.settings.may_be_unused,
+            unused: requests == 0 && !self.gateway.settings.given.may_be_unused,
             forwarded: opened.map(Track::forwarded).sum(),
             passed: self.gateway.passed.load(Ordering::Relaxed),
             cassettes,

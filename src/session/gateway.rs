@@ -83,7 +83,7 @@ impl Gateway {
             failure: Mutex::default(),
         };
         let name = gateway.settings.cassette.clone();
-        let at_once = gateway.settings.opening == Opening::AtOnce;
+        let at_once = gateway.settings.given.opening == Opening::AtOnce;
         if at_once && Track::plan(&gateway.settings, &name) == Mode::Replay {
             // Nobody is served yet who could be held up, so this takes no thread.
             let load = || async { gateway.loading(&name)().map(Arc::new) };
@@ -256,7 +256,7 @@ impl Gateway {
             let server = origin.split_once("://").map_or("", |(_, host)| host);
             self.server_of(&Address { session, server, target: path.into() }).await.is_some()
         };
-        let leads_to_first = self.settings.proxy.is_none() && !self.settings.is_opened;
+        let leads_to_first = self.settings.proxy.is_none() && !self.settings.given.is_opened;
         let (target, place) = if is_first || (leads_to_first && !is_named().await) {
             (Cow::Borrowed(path), Place::at(origin))
         } else {
@@ -269,7 +269,7 @@ impl Gateway {
         let address = Address { session, server: "", target };
         let answer = self.serve_at(head, &address, asked, place).await;
         // A test runner's part within the client makes of it what the client's own library does.
-        if self.settings.is_opened { answer } else { as_from_server(answer) }
+        if self.settings.given.is_opened { answer } else { as_from_server(answer) }
     }
 
     /// Answers what an address asks for, for a client that sees it at `place`.
@@ -362,7 +362,7 @@ impl Gateway {
     }
 
     fn slot(&self, address: &Address<'_>) -> Result<Arc<Slot>> {
-        let session = if self.settings.is_opened {
+        let session = if self.settings.given.is_opened {
             hub::behind_token(address.session)
         } else {
             address.session
@@ -383,9 +383,10 @@ impl Gateway {
     pub(super) async fn track(&self, name: &Name) -> Result<Track> {
         let settings = &self.settings;
         let replayer = |recorded| {
-            let replayer = Replayer::new(recorded, settings.pace).in_pieces(settings.chunking);
+            let replayer =
+                Replayer::new(recorded, settings.given.pace).in_pieces(settings.given.chunking);
             let replayer = replayer.with_faults(settings.faults_of(name));
-            let replayer = if settings.is_proving { replayer.proving() } else { replayer };
+            let replayer = if settings.given.is_proving { replayer.proving() } else { replayer };
             let replayer = replayer.beside(self.beside.clone());
             if settings.lax.is_some() { replayer.noting_drift() } else { replayer }
         };
@@ -579,7 +580,7 @@ impl Gateway {
     }
 
     pub(super) fn tell(&self, event: Event) {
-        (self.settings.listener)(event);
+        (self.settings.given.listener)(event);
     }
 }
 

@@ -84,7 +84,7 @@ impl Gateway {
         asked: Asked,
     ) -> Result<(Answer, Option<Played>), Unanswered> {
         let settings = &self.settings;
-        let is_plain = settings.hook.is_none() && settings.compared.is_none();
+        let is_plain = settings.given.hook.is_none() && settings.given.compared.is_none();
         if is_plain || track.replayer().is_none() || matches!(asked, Asked::Upgrade(_)) {
             return track.answer(arrival, asked).await;
         }
@@ -104,9 +104,9 @@ impl Gateway {
             return Ok(track::abandoned());
         };
         let sent = Whole { arrival, body };
-        let hooked = match &settings.hook {
+        let hooked = match &settings.given.hook {
             Some(hook) => hook.hooked(&sent).await,
-            None => settings.compared.as_ref().map(|compared| Hooked::by(compared, &sent)),
+            None => settings.given.compared.as_ref().map(|compared| Hooked::by(compared, &sent)),
         };
         match (hooked, &self.untouched) {
             (Some(hooked), _) => track.answer_as(hooked.whole(arrival.place), sent).await,

@@ -116,7 +116,7 @@ impl Hub {
         lock(&self.routes).retain(|_, to| to != session);
         gateway.end_waiting();
         gateway.close_sockets(GRACE).await;
-        let is_proof = gateway.settings.is_proving && !self.main.settings.is_proving;
+        let is_proof = gateway.settings.given.is_proving && !self.main.settings.given.is_proving;
         let folder = gateway.settings.folder.clone();
         let closed = Closed::new(gateway, Ended::default());
         closed.settle().await;
@@ -177,7 +177,7 @@ impl Hub {
         let session = match &proxied {
             Some(proxied) => &proxied.session,
             None => {
-                if let Some(why) = guard::refusal(head, &self.main.settings.allowed_hosts) {
+                if let Some(why) = guard::refusal(head, &self.main.settings.given.allowed_hosts) {
                     return guard::refused(&why);
                 }
                 if let Some(asked) = control::asked(target) {

@@ -105,8 +105,8 @@ impl SessionBuilder {
             return Ok(proven);
         }
         let untimed = self.clone().complete()?;
-        let is_untimed = untimed.pace.is_none()
-            && recorded.keys().all(|name| !untimed.rules_of(name).is_timed());
+        let is_untimed =
+            self.pace.is_none() && recorded.keys().all(|name| !untimed.rules_of(name).is_timed());
         let (mut is_elsewhere, mut is_failed_elsewhere) = (true, false);
         while proven.runs < RUNS && !proven.replays {
             let settings =

@@ -32,35 +32,40 @@ pub(super) type Listener = Arc<dyn Fn(Event) + Send + Sync>;
 #[derive(Clone)]
 pub struct SessionBuilder {
     cassette: String,
+    /// Files that are played behind it.
     also: Vec<PathBuf>,
-    opening: Opening,
+    pub(super) opening: Opening,
     cassettes: Option<PathBuf>,
     upstream: Option<String>,
     named: Vec<(String, String)>,
     is_proxy: bool,
-    transport: Transport,
+    pub(super) transport: Transport,
     mode: Option<Mode>,
     listen: SocketAddr,
-    allowed_hosts: Vec<String>,
-    pace: Option<Pace>,
-    chunking: Chunking,
-    faults: Vec<Fault>,
-    patience: Patience,
-    wording: Wording,
+    /// The hosts beside those of this machine that requests may name.
+    pub(super) allowed_hosts: Vec<String>,
+    pub(super) pace: Option<Pace>,
+    pub(super) chunking: Chunking,
+    pub(super) faults: Vec<Fault>,
+    pub(super) patience: Patience,
+    pub(super) wording: Wording,
     misses: Option<PathBuf>,
     lax: Option<PathBuf>,
-    may_be_unused: bool,
-    is_proving: bool,
+    pub(super) may_be_unused: bool,
+    pub(super) is_proving: bool,
     is_upstream_spared: bool,
     /// Whether it is opened in a running session.
-    is_opened: bool,
+    pub(super) is_opened: bool,
     rerun: Option<Rerun>,
     config: Option<PathBuf>,
+    /// What the test itself says about matching.
     rules: Rules,
+    /// A function of the test that changes what is compared.
     pub(super) compared: Option<Compared>,
-    hook: Option<Hook>,
+    /// Who is asked what counts in a request.
+    pub(super) hook: Option<Hook>,
     redaction: Redaction,
-    listener: Listener,
+    pub(super) listener: Listener,
 }
 
 /// What a clock can count to for sure: `Duration::MAX` means no limit, and none is added to it.
@@ -78,42 +83,22 @@ pub(super) enum Opening {
 
 /// Settings that are complete.
 pub(super) struct Settings {
+    /// What holds as it was given.
+    pub(super) given: SessionBuilder,
     pub(super) cassette: Name,
-    /// Files that are played behind it.
-    also: Vec<PathBuf>,
-    pub(super) opening: Opening,
-    /// Whether it is opened in a running session.
-    pub(super) is_opened: bool,
     pub(super) folder: PathBuf,
     pub(super) servers: Servers,
-    pub(super) transport: Transport,
     /// If clients may ask for any host through us.
     pub(super) proxy: Option<Arc<Proxy>>,
     pub(super) mode: Mode,
-    /// The hosts beside those of this machine that requests may name.
-    pub(super) allowed_hosts: Vec<String>,
-    pub(super) pace: Option<Pace>,
-    pub(super) chunking: Chunking,
-    pub(super) patience: Patience,
-    pub(super) wording: Wording,
     pub(super) misses: Report,
     /// Where to tell what strict matching would have refused.
     pub(super) lax: Option<PathBuf>,
-    pub(super) may_be_unused: bool,
-    pub(super) is_proving: bool,
     /// How what is missed is recorded.
     pub(super) rerun: Rerun,
     pub(super) config: Config,
-    faults: Vec<Fault>,
-    /// What the test itself says about matching.
-    rules: Rules,
-    /// A function of the test that changes what is compared.
-    pub(super) compared: Option<Compared>,
-    /// Who is asked what counts in a request.
-    pub(super) hook: Option<Hook>,
     /// What is a secret beside what retape knows, and what is none.
     pub(super) redaction: Redaction,
-    pub(super) listener: Listener,
 }
 
 impl SessionBuilder {
@@ -431,12 +416,9 @@ impl SessionBuilder {
     }
 
     pub(super) fn complete(self) -> Result<Settings> {
-        let rerun = self.rerun.clone().unwrap_or_else(|| self.test());
         let mode = self.mode.map_or_else(Mode::from_env, Ok)?;
-        // The clients of a test runner name the server that they mean, as those of the proxy do.
-        let any = if self.is_proxy || self.is_opened { Any::Allowed } else { Any::Refused };
         let servers = match self.transport {
-            Transport::Http => servers(self.upstream, self.named, any)?,
+            Transport::Http => self.servers()?,
             Transport::Lines => Servers::default(),
         };
         if self.transport == Transport::Http && !matches!(mode, Mode::Replay | Mode::Once) {
@@ -445,44 +427,48 @@ impl SessionBuilder {
             }
             servers.check_built()?;
         }
-        let folder = below_crate(&self.cassettes.unwrap_or_else(|| "cassettes".into()));
-        let config = match self.config {
-            Some(file) => store::load_config(&below_crate(&file))?,
+        let folder = below_crate(self.cassettes.as_deref().unwrap_or(Path::new("cassettes")));
+        let config = match &self.config {
+            Some(file) => store::load_config(&below_crate(file))?,
             None => store::find_config(&folder)?,
         };
         let proxy = self.is_proxy.then(|| Proxy::new(config.hosts().clone())).transpose()?;
         Ok(Settings {
-            cassette: Name::new(self.cassette)?,
-            also: self.also,
-            opening: self.opening,
-            is_opened: self.is_opened,
+            cassette: Name::new(self.cassette.as_str())?,
             folder,
             servers,
-            transport: self.transport,
             proxy: proxy.map(Arc::new),
             mode,
-            allowed_hosts: self.allowed_hosts,
-            pace: self.pace,
-            chunking: self.chunking,
-            patience: self.patience,
-            wording: self.wording,
-            lax: self.lax.map(|file| below_crate(&file)),
-            misses: match self.misses {
+            lax: self.lax.as_deref().map(below_crate),
+            misses: match &self.misses {
                 _ if self.is_opened => Report::None,
-                Some(file) => Report::Own(below_crate(&file)),
+                Some(file) => Report::Own(below_crate(file)),
                 None => shared(),
             },
-            may_be_unused: self.may_be_unused,
-            is_proving: self.is_proving,
-            rerun,
+            rerun: self.rerun.clone().unwrap_or_else(|| self.test()),
             redaction: config.redaction().clone().and(&self.redaction),
             config,
-            faults: self.faults,
-            rules: self.rules,
-            compared: self.compared,
-            hook: self.hook,
-            listener: self.listener,
+            given: self,
         })
+    }
+
+    /// The live servers that are named, or else those of the environment.
+    fn servers(&self) -> Result<Servers> {
+        let mut named = self.named.clone();
+        let first = self.upstream.clone().or_else(|| {
+            let mut first = None;
+            for word in env::var("RETAPE_UPSTREAM").ok()?.split_whitespace() {
+                match named_address(word) {
+                    Some((name, address)) => named.push((name.to_owned(), address.to_owned())),
+                    None => first = Some(word.to_owned()),
+                }
+            }
+            first
+        });
+        let first = first.filter(|address| !address.is_empty());
+        // The clients of a test runner name the server that they mean, as those of the proxy do.
+        let any = if self.is_proxy || self.is_opened { Any::Allowed } else { Any::Refused };
+        Servers::new(first.as_deref(), &named, any)
     }
 
     /// The test that starts this session.
@@ -494,7 +480,7 @@ impl SessionBuilder {
 impl Settings {
     /// Whether requests may go to the live server in every mode.
     pub(super) fn may_pass(&self) -> bool {
-        self.proxy.is_some() || self.hook.is_some()
+        self.proxy.is_some() || self.given.hook.is_some()
     }
 
     /// What takes secrets out of what is kept or shown.
@@ -509,15 +495,15 @@ impl Settings {
             name: cassette.clone(),
             also: self.also_of(cassette).to_owned(),
             rules: self.rules_of(cassette),
-            transport: self.transport,
+            transport: self.given.transport,
             redaction: self.redaction.clone(),
-            compared: self.compared.clone(),
+            compared: self.given.compared.clone(),
         }
     }
 
     /// The files that are played behind a cassette.
     fn also_of(&self, cassette: &Name) -> &[PathBuf] {
-        if *cassette == self.cassette { &self.also } else { &[] }
+        if *cassette == self.cassette { &self.given.also } else { &[] }
     }
 
     /// Whether there is something to be played under that name.
@@ -527,39 +513,14 @@ impl Settings {
 
     /// What is said about matching a cassette, but for what it says itself.
     pub(super) fn rules_of(&self, cassette: &Name) -> Rules {
-        self.config.rules(cassette.as_str()).and(&self.rules)
+        self.config.rules(cassette.as_str()).and(&self.given.rules)
     }
 
     /// What is to go wrong when a cassette is replayed. What is to prove a recording goes well.
     pub(super) fn faults_of(&self, cassette: &Name) -> Vec<Fault> {
-        let all = || [&self.faults[..], &self.config.faults(cassette.as_str())].concat();
-        if self.is_proving { Vec::new() } else { all() }
+        let all = || [&self.given.faults[..], &self.config.faults(cassette.as_str())].concat();
+        if self.given.is_proving { Vec::new() } else { all() }
     }
-
-    /// What is to go wrong, whatever is replayed.
-    pub(super) fn faults(&self) -> &[Fault] {
-        &self.faults
-    }
-}
-
-/// The live servers that are named, or else those of the environment.
-fn servers(
-    upstream: Option<String>,
-    mut named: Vec<(String, String)>,
-    any: Any,
-) -> Result<Servers> {
-    let first = upstream.or_else(|| {
-        let mut first = None;
-        for word in env::var("RETAPE_UPSTREAM").ok()?.split_whitespace() {
-            match named_address(word) {
-                Some((name, address)) => named.push((name.to_owned(), address.to_owned())),
-                None => first = Some(word.to_owned()),
-            }
-        }
-        first
-    });
-    let first = first.filter(|address| !address.is_empty());
-    Servers::new(first.as_deref(), &named, any)
 }
 
 /// The name and the address in `openai=https://api.openai.com`. There may be a `=` in an address too.

@@ -23,7 +23,7 @@ pub struct Spoiled {
 /// The calls that went wrong, the faults that met one, and those that met none.
 pub(super) fn of(gateway: &Gateway) -> (Vec<Spoiled>, BTreeSet<String>, BTreeSet<String>) {
     let mut unmet: BTreeSet<String> =
-        gateway.settings.faults().iter().map(ToString::to_string).collect();
+        gateway.settings.given.faults.iter().map(ToString::to_string).collect();
     let (mut all, mut met) = (Vec::new(), BTreeSet::new());
     for (session, slot) in lock(&gateway.tracks).iter() {
         let Some(replayer) = slot.replayer() else { continue };

@@ -235,7 +235,7 @@ impl Live {
             servers: settings.servers.clone(),
             recorders: Mutex::default(),
             mode: settings.mode,
-            patience: settings.patience,
+            patience: settings.given.patience,
             tape,
             asked: AtomicUsize::new(0),
             unanswered: Mutex::default(),
@@ -284,11 +284,11 @@ pub(super) fn begin(settings: &Settings, name: &Name) -> Result<Begun> {
     settings.servers.check_built()?;
     let origins = settings.servers.origins();
     let redactor = settings.redactor();
-    let listener = Arc::clone(&settings.listener);
+    let listener = Arc::clone(&settings.given.listener);
     let alarm = Alarm::new(move |journal, why| {
         listener(Event::Unwritten { journal: journal.to_owned(), why: why.to_owned() });
     });
-    let wording = settings.wording;
+    let wording = settings.given.wording;
     let (mut tape, rescued) =
         Tape::begin(&settings.folder, name, origins, wording, redactor, alarm)?;
     tape.tell(settings.rules_of(name));
