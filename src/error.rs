@@ -198,6 +198,20 @@ impl Error {
         }))
     }
 
+    /// What somebody has written cannot be: `why` goes on behind it.
+    pub(crate) fn rule(text: &str, why: &'static str) -> Self {
+        Self::new(Kind::Rule { text: text.to_owned(), why })
+    }
+
+    /// A setting has a value that it cannot have.
+    pub(crate) fn setting(
+        name: &'static str,
+        value: impl Into<String>,
+        expected: &'static str,
+    ) -> Self {
+        Self::new(Kind::Setting { name, value: value.into(), expected })
+    }
+
     /// The hint is what to do about a fault of this machine, if it is one.
     pub(crate) fn io(what: &'static str, path: &Path, source: std::io::Error) -> Self {
         Self::machine(what, source).at(path)

@@ -14,7 +14,7 @@ use super::conduct::on_runtime;
 use super::{Exit, tell};
 use crate::Chunking;
 use crate::config::Fault;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::review::report::{count, visible};
 use crate::serve::lock;
 use crate::session::{SessionBuilder, Summary};
@@ -97,10 +97,9 @@ struct Outcome {
 impl Matrix {
     pub(super) fn run(self) -> Result<Exit> {
         if self.common.command.is_empty() {
-            return Err(Error::new(Kind::Rule { text: "COMMAND".to_owned(), why: "is missing" })
-                .with_hint(
-                    "it stands behind `--`: `retape matrix letta/hello -- python hello.py`",
-                ));
+            return Err(Error::rule("COMMAND", "is missing").with_hint(
+                "it stands behind `--`: `retape matrix letta/hello -- python hello.py`",
+            ));
         }
         let rows = self.rows()?;
         on_runtime(self.perform(rows))

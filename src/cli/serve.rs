@@ -236,7 +236,7 @@ enum NoQuestion {
 impl NoQuestion {
     fn of_ready(self, ready: &str) -> Error {
         let expected = "http://HOST[:PORT][/PATH], h2c://HOST[:PORT][/PATH]";
-        let error = Error::new(Kind::Setting { name: "ready", value: ready.to_owned(), expected });
+        let error = Error::setting("ready", ready, expected);
         let error = match self {
             Self::Address(source) => error.because(source),
             Self::Scheme => error,

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::At;
 use super::glob::Glob;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 
 /// Which requests are meant: `POST /v1/agents`, `/v1/agents/*`, `GET *`, `#4`, `*`.
 #[derive(Debug, Clone)]
@@ -59,7 +59,7 @@ impl Asked {
         if let Some(number) = asked.strip_prefix('#') {
             let number = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
             return number.map(Self::Interaction).ok_or_else(|| {
-                refused(rule, "names no interaction").with_hint("they are counted from 1: `#4`")
+                Error::rule(rule, "names no interaction").with_hint("they are counted from 1: `#4`")
             });
         }
         let (method, path) = match asked.split_once(' ') {
@@ -71,13 +71,13 @@ impl Asked {
             return Ok(Self::Line { method, path: None });
         }
         if !path.starts_with('/') {
-            return Err(refused(rule, "does not say which requests").with_hint(
+            return Err(Error::rule(rule, "does not say which requests").with_hint(
                 "requests are `POST /v1/agents`, `/v1/agents/*`, `#4` (an interaction), or `*`",
             ));
         }
         if let Some((before, _)) = path.split_once('?').filter(|(_, behind)| behind.contains('=')) {
             let hint = format!("a query does not count here: leave it out (`{before}`)");
-            return Err(refused(rule, "names a query").with_hint(hint));
+            return Err(Error::rule(rule, "names a query").with_hint(hint));
         }
         let path = Glob::of_path(path.trim_matches('/'))?;
         Ok(Self::Line { method, path: Some(path) })
@@ -129,7 +129,7 @@ impl FromStr for Optional {
         let (asked, says) = words.split_at(words.len().min(if is_alone { 1 } else { 2 }));
         let says = says.iter().map(|word| {
             let (at, value) = word.split_once('=').ok_or_else(|| {
-                refused(text, "has a word that is not known").with_hint(format!(
+                Error::rule(text, "has a word that is not known").with_hint(format!(
                     "`{word}` is none of `/POINTER=VALUE`, such as `/type=ping`"
                 ))
             })?;
@@ -159,10 +159,6 @@ fn found<'v>(value: &'v Value, at: &At) -> Option<&'v Value> {
         Value::Array(items) => items.get(step.parse::<usize>().ok()?),
         _ => value.get(step),
     })
-}
-
-fn refused(rule: &str, why: &'static str) -> Error {
-    Error::new(Kind::Rule { text: rule.to_owned(), why })
 }
 
 #[cfg(test)]

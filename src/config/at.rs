@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde_json_path::JsonPath;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::text::json::pointer;
 use crate::text::nearest;
 
@@ -64,7 +64,7 @@ impl At {
         let at = Self::from_str(text)?;
         match at.place {
             Place::Json(_) | Place::Pointer(_) => Ok(at),
-            _ => Err(refused(text, "cannot be `unordered`: only JSON has arrays")
+            _ => Err(Error::rule(text, "cannot be `unordered`: only JSON has arrays")
                 .with_hint("the order of parameters in a query and in a form never counts")),
         }
     }
@@ -75,9 +75,8 @@ impl At {
         if at.place == Place::Path {
             let hint =
                 "say which part of it may differ: `patterns = [{ at = \"path\", regex = \"…\" }]`";
-            return Err(
-                refused(text, "cannot be one of `ids`: it is more than one value").with_hint(hint)
-            );
+            return Err(Error::rule(text, "cannot be one of `ids`: it is more than one value")
+                .with_hint(hint));
         }
         Ok(at)
     }
@@ -87,7 +86,7 @@ impl At {
         match Self::from_str(text) {
             Ok(at) if matches!(at.place, Place::Pointer(_)) => Ok(at),
             Err(error) if text.starts_with('/') => Err(error),
-            _ => Err(refused(text, "is not a JSON Pointer").with_hint(format!(
+            _ => Err(Error::rule(text, "is not a JSON Pointer").with_hint(format!(
                 "a field is named with a slash before it: `/{}`",
                 text.trim_start_matches("$.").replace('.', "/")
             ))),
@@ -131,19 +130,19 @@ impl fmt::Display for At {
 pub(super) fn header_name(name: &str) -> Result<String> {
     match name.parse::<http::HeaderName>() {
         Ok(_) => Ok(name.to_owned()),
-        Err(_) => Err(refused(name, "is not the name of a header field")
+        Err(_) => Err(Error::rule(name, "is not the name of a header field")
             .with_hint("it has letters, digits and dashes: `x-tenant`")),
     }
 }
 
 fn json_path(text: &str) -> Result<Place> {
     if text.matches(['(', '[']).count() > BRACKETS {
-        return Err(refused(text, "has more than 64 brackets"));
+        return Err(Error::rule(text, "has more than 64 brackets"));
     }
     JsonPath::parse(text).map(Place::Json).map_err(|error| {
         let from = error.position().min(text.len());
         let understood = text.get(..from).unwrap_or("$");
-        refused(text, "is not a JSONPath")
+        Error::rule(text, "is not a JSONPath")
             .because(format!("it is understood up to `{understood}`"))
             .with_hint(
                 "a JSONPath is written like `$.messages[0].otid`, `$..id`, `$['content-type']`",
@@ -159,7 +158,7 @@ fn pointer(text: &str) -> Result<Place> {
     };
     let parts: Option<Vec<String>> = text.split('/').skip(1).map(part).collect();
     parts.map(Place::Pointer).ok_or_else(|| {
-        refused(text, "is not a JSON Pointer")
+        Error::rule(text, "is not a JSON Pointer")
             .with_hint("`~` is written `~0` in one, and `/` within a name is written `~1`")
     })
 }
@@ -174,7 +173,7 @@ fn named(text: &str) -> Result<Place> {
         _ => return Err(unknown(text, root, name)),
     };
     if name.is_empty() {
-        return Err(refused(text, "does not say which").with_hint(format!("`{root}.NAME`")));
+        return Err(Error::rule(text, "does not say which").with_hint(format!("`{root}.NAME`")));
     }
     if root == "header" {
         header_name(name)?;
@@ -199,9 +198,5 @@ fn unknown(text: &str, root: &str, name: &str) -> Error {
             ])
         ),
     };
-    refused(text, "is not a place in a request").with_hint(hint)
-}
-
-fn refused(text: &str, why: &'static str) -> Error {
-    Error::new(Kind::Rule { text: text.to_owned(), why })
+    Error::rule(text, "is not a place in a request").with_hint(hint)
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::asked::Asked;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::text::nearest;
 
 /// A fault that replay injects into the answers to some requests: `POST /v1/agents: 503 retry-after=1 x2`.
@@ -220,7 +220,7 @@ impl<'t> Parameters<'t> {
     }
 
     fn refused(&self, why: &'static str) -> Error {
-        refused(self.fault, why)
+        Error::rule(self.fault, why)
     }
 }
 
@@ -246,10 +246,6 @@ fn bytes(value: &str) -> Option<usize> {
         _ => (value, 1),
     };
     number.parse::<usize>().ok()?.checked_mul(unit)
-}
-
-fn refused(fault: &str, why: &'static str) -> Error {
-    Error::new(Kind::Rule { text: fault.to_owned(), why })
 }
 
 #[cfg(test)]

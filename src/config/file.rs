@@ -215,13 +215,8 @@ impl Source<'_> {
             if name.get_ref() != NEW_FIELDS {
                 return Err(self.unknown(name, &[NEW_FIELDS]));
             }
-            let word = self.text(value)?;
-            let not_known = |hint| {
-                let expected = "compatible, breaking";
-                let setting = Kind::Setting { name: NEW_FIELDS, value: word.to_owned(), expected };
-                self.at(Error::new(setting), value.span()).with_hint(hint)
-            };
-            new_fields = word.parse().map_err(not_known)?;
+            let said = NewFields::said(NEW_FIELDS, self.text(value)?);
+            new_fields = said.map_err(|error| self.at(error, value.span()))?;
         }
         Ok(new_fields)
     }

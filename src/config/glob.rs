@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use regex::Regex;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 
 /// Names of cassettes with wildcards: `?` is a character, `*` any number of them within a part,
 /// `**` any number of parts. Everything else stands for itself, brackets too.
@@ -15,10 +15,9 @@ pub(crate) struct Glob {
 
 impl Glob {
     pub(crate) fn new(text: &str) -> Result<Self> {
-        let refused = |text: &str, why| Error::new(Kind::Rule { text: text.to_owned(), why });
         if let Some(why) = flaw(text) {
             let text = if text.is_empty() { "name" } else { text };
-            return Err(refused(text, why).with_hint(
+            return Err(Error::rule(text, why).with_hint(
                 "a name is a path below the folder of cassettes: `letta/hello`, `letta/*`, `**`",
             ));
         }
@@ -28,9 +27,8 @@ impl Glob {
     /// The same for paths of requests, without the slashes at both ends.
     pub(crate) fn of_path(text: &str) -> Result<Self> {
         let names = format!("^(?s:{})$", expression(text));
-        let names = Regex::new(&names).map_err(|error| {
-            Error::new(Kind::Rule { text: text.to_owned(), why: "is too long" }).because(error)
-        })?;
+        let names = Regex::new(&names);
+        let names = names.map_err(|error| Error::rule(text, "is too long").because(error))?;
         Ok(Self { names })
     }
 

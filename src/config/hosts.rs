@@ -2,7 +2,7 @@
 
 use regex::{Regex, RegexBuilder};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 
 /// What the proxy does with some hosts: `[proxy]` of a `retape.toml`.
 #[derive(Debug, Clone, Default)]
@@ -42,7 +42,7 @@ impl Hosts {
     /// Adds a host, in which `*` stands for anything. Without a port every port is meant.
     pub(super) fn put(&mut self, rule: HostRule, pattern: &str) -> Result<()> {
         let refused = |why| {
-            Error::new(Kind::Rule { text: pattern.to_owned(), why })
+            Error::rule(pattern, why)
                 .with_hint("a host is `api.example.com`, `*.example.com` or `localhost:8080`")
         };
         if pattern.is_empty() || pattern.contains(['/', '@', ' ']) {

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::text::nearest;
 
 /// Gives each variant its word.
@@ -19,6 +19,23 @@ macro_rules! words {
 
             pub(crate) fn from_word(word: &str) -> Option<Self> {
                 match word { $($word => Some(Self::$variant),)+ _ => None }
+            }
+        }
+    };
+}
+
+/// The same for what somebody chooses by a word.
+macro_rules! choice {
+    ($name:ident: $first:ident $first_word:literal $(, $variant:ident $word:literal)+) => {
+        words!($name: $first $first_word $(, $variant $word)+);
+
+        impl $name {
+            /// What a word means below that key.
+            pub(super) fn said(key: &'static str, word: &str) -> Result<Self> {
+                Self::from_word(word).ok_or_else(|| {
+                    Error::setting(key, word, concat!($first_word $(, ", ", $word)+))
+                        .with_hint(nearest::hint(word, Self::WORDS))
+                })
             }
         }
     };
@@ -55,19 +72,6 @@ impl Key {
     pub(super) const fn is_of_ids(self) -> bool {
         matches!(self, Self::Ids | Self::NotIds)
     }
-
-    /// What a word below it stands for; what it may be is told in words and as a list.
-    pub(super) fn said<T>(
-        self,
-        word: &str,
-        found: Option<T>,
-        (expected, known): (&'static str, &[&str]),
-    ) -> Result<T> {
-        found.ok_or_else(|| {
-            Error::new(Kind::Setting { name: self.as_str(), value: word.to_owned(), expected })
-                .with_hint(nearest::hint(word, known))
-        })
-    }
 }
 
 /// Which parts of a request count.
@@ -81,7 +85,7 @@ pub enum Compare {
     Path,
 }
 
-words!(Compare: All "all", Path "path");
+choice!(Compare: All "all", Path "path");
 
 /// How often an answer may be given in one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -97,7 +101,7 @@ pub enum Repeats {
     Strict,
 }
 
-words!(Repeats: Allowed "allowed", Once "once", Strict "strict");
+choice!(Repeats: Allowed "allowed", Once "once", Strict "strict");
 
 /// What becomes of a question (`GET`, `HEAD`, `OPTIONS`) about one thing, of which only an answer was
 /// recorded that shows what a write has changed, before that write was asked for.
@@ -111,7 +115,7 @@ pub enum Early {
     Given,
 }
 
-words!(Early: Missed "missed", Given "given");
+choice!(Early: Missed "missed", Given "given");
 
 /// When the parts of a recorded answer come, where no [`Pace`](crate::Pace) is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -124,7 +128,7 @@ pub enum Timing {
     Recorded,
 }
 
-words!(Timing: Instant "instant", Recorded "recorded");
+choice!(Timing: Instant "instant", Recorded "recorded");
 
 /// What it means to clients that an object which a server sends has a field that it did not have.
 ///
@@ -142,7 +146,7 @@ pub enum NewFields {
     Breaking,
 }
 
-words!(NewFields: Compatible "compatible", Breaking "breaking");
+choice!(NewFields: Compatible "compatible", Breaking "breaking");
 
 impl FromStr for Compare {
     type Err = String;

@@ -207,23 +207,10 @@ impl Rules {
     /// Adds what stands below a key as text: a word, or an item of its list.
     pub(crate) fn put(&mut self, key: Key, text: &str) -> Result<()> {
         match key {
-            Key::Compare => {
-                let words = ("all, path", Compare::WORDS);
-                self.compare = Some(key.said(text, Compare::from_word(text), words)?);
-            }
-            Key::Repeats => {
-                let said = Repeats::from_word(text);
-                let words = ("allowed, once, strict", Repeats::WORDS);
-                self.repeats = Some(key.said(text, said, words)?);
-            }
-            Key::Early => {
-                let words = ("missed, given", Early::WORDS);
-                self.early = Some(key.said(text, Early::from_word(text), words)?);
-            }
-            Key::Pace => {
-                let words = ("instant, recorded", Timing::WORDS);
-                self.timing = Some(key.said(text, Timing::from_word(text), words)?);
-            }
+            Key::Compare => self.compare = Some(Compare::said(key.as_str(), text)?),
+            Key::Repeats => self.repeats = Some(Repeats::said(key.as_str(), text)?),
+            Key::Early => self.early = Some(Early::said(key.as_str(), text)?),
+            Key::Pace => self.timing = Some(Timing::said(key.as_str(), text)?),
             Key::Headers => self.headers.push(header_name(text)?),
             Key::Optional => self.optional.push(text.parse()?),
             Key::Patterns => {

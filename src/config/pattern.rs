@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use regex::Regex;
 
 use super::At;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 
 /// A place and regular expressions: the parts of its text that match one do not count, the rest does.
 ///
@@ -70,12 +70,11 @@ impl PartialEq for Pattern {
 impl Eq for Pattern {}
 
 fn parsed(regex: &str) -> Result<Regex> {
-    let refused = |text: &str, why| Error::new(Kind::Rule { text: text.to_owned(), why });
     if regex.is_empty() {
-        return Err(refused("regex", "is empty: it would match nothing"));
+        return Err(Error::rule("regex", "is empty: it would match nothing"));
     }
     Regex::new(regex).map_err(|error| {
-        refused(regex, "is not a regular expression").because(last_line(&error)).with_hint(
+        Error::rule(regex, "is not a regular expression").because(last_line(&error)).with_hint(
             "look-around and back-references are not known; `\\` is `\\\\` in a string in double quotes",
         )
     })

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use regex::bytes::Regex;
 
 use super::at::header_name;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 
 /// Rules of one's own about secrets: what else is one, and what is none.
 ///
@@ -80,7 +80,10 @@ impl Redaction {
     pub fn header(self, name: &str) -> Result<Self> {
         let name = header_name(name)?.to_ascii_lowercase();
         if PROTOCOL.split(' ').any(|known| known == name) {
-            return Err(refused(&name, "is a header field without which no message can be read"));
+            return Err(Error::rule(
+                &name,
+                "is a header field without which no message can be read",
+            ));
         }
         Ok(self.with(OwnRule::Header(name)))
     }
@@ -111,10 +114,10 @@ impl Redaction {
     pub fn regex(self, name: &str, regex: &str) -> Result<Self> {
         let compiled = Regex::new(regex);
         let compiled = compiled.map_err(|error| {
-            refused(regex, "is not a regular expression").because(error.to_string())
+            Error::rule(regex, "is not a regular expression").because(error.to_string())
         })?;
         if compiled.is_match(b"") {
-            return Err(refused(regex, "matches where there is nothing")
+            return Err(Error::rule(regex, "matches where there is nothing")
                 .with_hint("it would find a secret everywhere: `+` in the place of `*`"));
         }
         let name = word(name)?;
@@ -146,7 +149,7 @@ impl Redaction {
     pub fn replacement(self, name: &str, text: &str) -> Result<Self> {
         let stands_anywhere = |c: char| c.is_ascii_alphanumeric() || "-_.~:/@+[]".contains(c);
         if text.is_empty() || !text.chars().all(stands_anywhere) {
-            return Err(refused(text, "cannot stand in the place of a secret")
+            return Err(Error::rule(text, "cannot stand in the place of a secret")
                 .with_hint("letters, digits and `-_.~:/@+[]` can stand in URLs, JSON and fields"));
         }
         let (name, text) = (spaceless(name)?, text.to_owned());
@@ -269,7 +272,7 @@ impl fmt::Debug for Finder {
 
 fn plain(name: &str) -> Result<String> {
     if name.trim().is_empty() || name.contains(char::is_control) {
-        return Err(refused(name, "is not a name"));
+        return Err(Error::rule(name, "is not a name"));
     }
     Ok(name.to_owned())
 }
@@ -277,7 +280,7 @@ fn plain(name: &str) -> Result<String> {
 fn spaceless(name: &str) -> Result<String> {
     plain(name).and_then(|name| {
         if name.contains(' ') {
-            Err(refused(&name, "is a name with a space in it"))
+            Err(Error::rule(&name, "is a name with a space in it"))
         } else {
             Ok(name)
         }
@@ -288,12 +291,8 @@ fn spaceless(name: &str) -> Result<String> {
 fn word(name: &str) -> Result<String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if name.is_empty() || name.len() > 48 || !name.chars().all(is_plain) {
-        return Err(refused(name, "is not a name for placeholders")
+        return Err(Error::rule(name, "is not a name for placeholders")
             .with_hint("up to 48 letters, digits and `-_.`: `account`"));
     }
     Ok(name.to_owned())
-}
-
-fn refused(text: &str, why: &'static str) -> Error {
-    Error::new(Kind::Rule { text: text.to_owned(), why })
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde_json::{Map, Value};
 
 use crate::cassette::{Headers, Request};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::serve::recorder::Change;
 
 /// The changes in a JSON text, by the numbers of the interactions; none if there is no text, or `null`.
@@ -72,7 +72,7 @@ fn text<'v>(told: &'v Value, name: &str) -> Result<&'v str> {
 }
 
 fn refused(expected: &'static str) -> Error {
-    Error::new(Kind::Setting { name: "changes", value: "this body".to_owned(), expected })
+    Error::setting("changes", "this body", expected)
 }
 
 #[cfg(test)]

@@ -82,6 +82,6 @@ fn texts<'a>(
 }
 
 fn refused(expected: &'static str) -> Error {
-    let error = Error::new(Kind::Setting { name: "open", value: "this body".to_owned(), expected });
+    let error = Error::setting("open", "this body", expected);
     error.with_hint("such as `{\"cassette\": \"tests/hello\"}`, as `docs/control-api.md` says")
 }

@@ -154,5 +154,5 @@ fn check_name(name: &str) -> Result<()> {
         return Ok(());
     }
     let expected = "NAME=URL, with letters, digits, `.`, `_` and `-` in the name";
-    Err(Error::new(Kind::Setting { name: "upstream", value: name.to_owned(), expected }))
+    Err(Error::setting("upstream", name, expected))
 }

@@ -109,10 +109,8 @@ impl Summary {
     pub fn all_faults_met(self) -> Result<Self> {
         match self.unmet.first() {
             None => Ok(self),
-            Some(first) => {
-                Err(Error::new(Kind::Rule { text: first.clone(), why: "met no request" })
-                    .with_hint("only requests that the recording answers get a fault"))
-            }
+            Some(first) => Err(Error::rule(first, "met no request")
+                .with_hint("only requests that the recording answers get a fault")),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::env;
 use std::str::FromStr;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::text::nearest;
 
 /// What is done with a request.
@@ -42,8 +42,7 @@ impl Mode {
         let expected = "replay, once, new_episodes, record, passthrough";
         let all = [Self::Replay, Self::Once, Self::NewEpisodes, Self::Record, Self::Passthrough];
         all.into_iter().find(|mode| mode.as_str() == word).ok_or_else(|| {
-            let error =
-                Error::new(Kind::Setting { name: setting, value: word.to_owned(), expected });
+            let error = Error::setting(setting, word, expected);
             match nearest::nearest(word, &all.map(Self::as_str)) {
                 Some(meant) => error.with_hint(format!("did you mean `{meant}`?")),
                 None => error,

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use http::uri::PathAndQuery;
 use http::{HeaderValue, Uri};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::redact::Redactor;
 use crate::text::percent;
 
@@ -103,11 +103,9 @@ fn names_a_host(base: &Uri) -> bool {
 }
 
 fn refused(address: &str) -> Error {
-    let error = Error::new(Kind::Setting {
-        name: "upstream",
-        value: harmless(address),
-        expected: "http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH], h2c://HOST[:PORT][/PATH]",
-    });
+    let expected =
+        "http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH], h2c://HOST[:PORT][/PATH]";
+    let error = Error::setting("upstream", harmless(address), expected);
     if address.contains("://") {
         return error;
     }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use bytes::Bytes;
 
-use crate::error::{Error, Kind};
+use crate::error::Error;
 use crate::text::sse;
 
 /// In which pieces a recorded stream comes. Its bytes are the same in all of them, but for
@@ -157,11 +157,9 @@ impl FromStr for Chunking {
             },
         };
         known.ok_or_else(|| {
-            Error::new(Kind::Setting {
-                name: "chunks",
-                value: word.to_owned(),
-                expected: "recorded, event, coalesced, a number of bytes, split-utf8, crlf, or random:SEED",
-            })
+            let expected =
+                "recorded, event, coalesced, a number of bytes, split-utf8, crlf, or random:SEED";
+            Error::setting("chunks", word, expected)
         })
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::error::{Error, Kind};
+use crate::error::Error;
 
 /// How fast recorded answers come. Order and chunks are the same at any pace.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -60,11 +60,7 @@ impl FromStr for Pace {
             "instant" => Ok(Self::Instant),
             "recorded" => Ok(Self::Times(1.0)),
             _ => factor().map(Self::Times).ok_or_else(|| {
-                Error::new(Kind::Setting {
-                    name: "pace",
-                    value: word.to_owned(),
-                    expected: "instant, recorded, or a factor such as 2x or 0.5x",
-                })
+                Error::setting("pace", word, "instant, recorded, or a factor such as 2x or 0.5x")
             }),
         }
     }
