@@ -19,14 +19,7 @@ pub(super) fn write(w: &mut Writer, headers: &Headers, body: &Body) {
         return;
     }
     let compressed = encoded::readable(headers, body).is_some_and(|readable| {
-        let write = |w: &mut Writer| write_compressed(w, headers, body, &readable);
-        w.proved(write, |reader, bodies| {
-            let mut parts = Parts::default();
-            reader.object(&[Parts::MEMBERS, Form::WHOLE], |reader, name| {
-                parts.member(reader, name)
-            })?;
-            Ok(parts.into_body(headers, &mut sidecar::among(bodies))? == *body)
-        })
+        proved(w, headers, body, |w| write_compressed(w, headers, body, &readable))
     });
     if !compressed {
         write_readable(w, headers, body, body.chunks());
@@ -85,11 +78,10 @@ fn write_whole(w: &mut Writer, bytes: &Bytes) {
         return;
     }
     w.text.truncate(mark);
-    if readable || text::base64_length(bytes.len()) > sidecar::LONGEST_BASE64 {
+    if readable {
         return w.file(bytes);
     }
-    w.name("base64");
-    text::write_base64(w, bytes);
+    text::write_binary(w, bytes, Spread::Broken);
 }
 
 fn write_json(w: &mut Writer, bytes: &Bytes) -> bool {
@@ -99,7 +91,7 @@ fn write_json(w: &mut Writer, bytes: &Bytes) -> bool {
         w.name("json");
         w.json(json);
     };
-    proved(w, bytes, write)
+    proved(w, &Headers::new(), &Body::Whole(bytes.clone()), write)
 }
 
 fn write_text(w: &mut Writer, bytes: &Bytes) -> bool {
@@ -108,15 +100,14 @@ fn write_text(w: &mut Writer, bytes: &Bytes) -> bool {
         w.name("text");
         text::write(w, text);
     };
-    proved(w, bytes, write)
+    proved(w, &Headers::new(), &Body::Whole(bytes.clone()), write)
 }
 
-fn proved(w: &mut Writer, bytes: &Bytes, write: impl FnOnce(&mut Writer)) -> bool {
+fn proved(w: &mut Writer, headers: &Headers, body: &Body, write: impl FnOnce(&mut Writer)) -> bool {
     w.proved(write, |reader, bodies| {
         let mut parts = Parts::default();
         reader.object(&[Parts::MEMBERS, Form::WHOLE], |reader, name| parts.member(reader, name))?;
-        let body = parts.into_body(&Headers::new(), &mut sidecar::among(bodies))?;
-        Ok(body == Body::Whole(bytes.clone()))
+        Ok(parts.into_body(headers, &mut sidecar::among(bodies))? == *body)
     })
 }
 

@@ -11,7 +11,7 @@ use super::style::{Framing, Style};
 use super::text;
 use super::writer::{Spread, Writer};
 use crate::cassette::Chunk;
-use crate::error::{Kind, Result};
+use crate::error::Result;
 use crate::text::amazon;
 
 /// What goes without saying in the chunks of a stream.
@@ -49,7 +49,7 @@ pub(super) fn write(w: &mut Writer, chunk: &Chunk, usual: Usual) {
         || std::str::from_utf8(&chunk.bytes)
             .is_ok_and(|text| write_events(w, text, usual) || write_lines(w, text, usual));
     if !readable && !write_text(w, &chunk.bytes, usual) {
-        write_binary(w, &chunk.bytes);
+        text::write_binary(w, &chunk.bytes, Spread::Line);
     }
     w.end('}');
 }
@@ -99,13 +99,6 @@ fn write_text(w: &mut Writer, bytes: &[u8], usual: Usual) -> bool {
         text::write_split(w, pieces);
     };
     proved(w, bytes, usual, write)
-}
-
-fn write_binary(w: &mut Writer, bytes: &Bytes) {
-    if text::base64_length(bytes.len()) > sidecar::LONGEST_BASE64 {
-        return w.file(bytes);
-    }
-    w.text_member("base64", &text::base64(bytes));
 }
 
 fn proved(w: &mut Writer, bytes: &[u8], usual: Usual, write: impl FnOnce(&mut Writer)) -> bool {
@@ -161,7 +154,7 @@ impl<'a> Line<'a> {
 
     pub(super) fn bytes(self, usual: Usual, fetch: &mut Fetch<'_>) -> Result<Bytes> {
         let Some(form) = self.form else {
-            return Err(self.here.error(Kind::MissingMember { name: "text" }));
+            return Err(self.here.missing("text"));
         };
         let style = self.style.unwrap_or(usual.style);
         let bytes = form.bytes(style, self.framing.unwrap_or(usual.framing), fetch)?;

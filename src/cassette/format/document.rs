@@ -125,9 +125,7 @@ fn read_members(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<Casset
     match version {
         Some(1 | 2) => Ok(cassette),
         Some(_) => Err(here.invalid("there is no such version of the format")),
-        None => Err(here
-            .error(Kind::MissingMember { name: VERSION })
-            .with_hint("a cassette begins with `{\"retape\": 1`")),
+        None => Err(here.missing(VERSION).with_hint("a cassette begins with `{\"retape\": 1`")),
     }
 }
 

@@ -10,7 +10,7 @@ use super::text;
 use super::writer::{Spread, Writer};
 use crate::cassette::coding::{Coding, Live, reads_as};
 use crate::cassette::{Body, Chunk, Headers};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 
 /// The coding of a body, if there is one and it is known.
 pub(super) fn coding(headers: &Headers) -> Option<Coding> {
@@ -38,12 +38,7 @@ pub(super) fn write(w: &mut Writer, bytes: &Bytes, chunks: &[Chunk]) {
     let length = text::base64_length(bytes.len());
     w.name("encoded");
     w.object(if length <= 64 && chunks.is_empty() { Spread::Line } else { Spread::Broken });
-    if length > sidecar::LONGEST_BASE64 {
-        w.file(bytes);
-    } else {
-        w.name("base64");
-        text::write_base64(w, bytes);
-    }
+    text::write_binary(w, bytes, Spread::Broken);
     if !chunks.is_empty() {
         w.name("lengths");
         w.counts(chunks.iter().map(|chunk| chunk.bytes.len()));
@@ -82,7 +77,7 @@ impl<'a> Encoded<'a> {
         match self.lengths.take() {
             Some(lengths) if lengths.len() == shown => Ok(lengths),
             Some(_) => Err(self.here.invalid("`lengths` has not one length for each chunk")),
-            None => Err(self.here.error(Kind::MissingMember { name: "lengths" })),
+            None => Err(self.here.missing("lengths")),
         }
     }
 
@@ -94,7 +89,7 @@ impl<'a> Encoded<'a> {
         fetch: &mut Fetch<'_>,
     ) -> Result<Bytes> {
         let Some(form) = self.form else {
-            return Err(self.here.error(Kind::MissingMember { name: "base64" }));
+            return Err(self.here.missing("base64"));
         };
         let bytes = form.bytes(Style::COMPACT, Framing::USUAL, fetch)?;
         sidecar::expect_length(&self.here, self.length, &bytes)?;

@@ -13,7 +13,7 @@ use crate::cassette::target;
 use crate::cassette::{
     Body, End, Headers, Interaction, Interim, Outcome, Progress, Request, Response,
 };
-use crate::error::{Kind, Result};
+use crate::error::Result;
 
 /// The member that says in short what a stream says.
 const TRACE: &str = "trace";
@@ -136,11 +136,10 @@ pub(super) fn read(
         }
         Ok(())
     })?;
-    let missing = |name| here.error(Kind::MissingMember { name });
     Ok(Interaction {
         after,
-        request: request.ok_or_else(|| missing("request"))?,
-        outcome: outcome.ok_or_else(|| missing("response"))?,
+        request: request.ok_or_else(|| here.missing("request"))?,
+        outcome: outcome.ok_or_else(|| here.missing("response"))?,
     })
 }
 
@@ -173,11 +172,10 @@ fn read_request(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<Reques
         }
         Ok(())
     })?;
-    let missing = |name| here.error(Kind::MissingMember { name });
     let body = parts.into_body(&headers, fetch)?.bytes();
     Ok(Request {
-        method: method.ok_or_else(|| missing("method"))?,
-        path: origin + &path.ok_or_else(|| missing("path"))?,
+        method: method.ok_or_else(|| here.missing("method"))?,
+        path: origin + &path.ok_or_else(|| here.missing("path"))?,
         headers,
         body,
     })
@@ -245,7 +243,6 @@ fn read_outcome(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<Outcom
 
 impl<'a> Answer<'a> {
     fn into_outcome(self, here: &Reader<'a>, fetch: &mut Fetch<'_>) -> Result<Outcome> {
-        let missing = |name| here.error(Kind::MissingMember { name });
         let headers = self.headers.unwrap_or_default();
         let layout = self.parts.layout();
         let body = self.parts.into_body(&headers, fetch)?;
@@ -256,7 +253,7 @@ impl<'a> Answer<'a> {
             let nothing =
                 self.ms.is_none() && headers.is_empty() && body.is_empty() && frames.is_empty();
             let end = self.end.filter(|_| nothing);
-            return end.map(Outcome::Nothing).ok_or_else(|| missing("status"));
+            return end.map(Outcome::Nothing).ok_or_else(|| here.missing("status"));
         };
         Ok(Outcome::Response(Response {
             ms: self.ms.unwrap_or_default(),

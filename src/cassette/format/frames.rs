@@ -9,7 +9,7 @@ use super::style::{Framing, Style};
 use super::text;
 use super::writer::{Spread, Writer};
 use crate::cassette::{Body, Content, Frame, Peer};
-use crate::error::{Kind, Result};
+use crate::error::Result;
 
 /// The member that holds them.
 pub(super) const MEMBER: &str = "frames";
@@ -53,13 +53,13 @@ fn write_frame(w: &mut Writer, frame: &Frame, usual: Style) {
                 write_json(w, frame, bytes, usual) || write_text(w, frame, bytes, usual);
             if !is_written {
                 w.text_member("type", "text");
-                write_bytes(w, bytes);
+                text::write_binary(w, bytes, Spread::Line);
             }
         }
         Content::Binary(bytes) => {
             w.text_member("type", "binary");
             if !write_json(w, frame, bytes, usual) {
-                write_bytes(w, bytes);
+                text::write_binary(w, bytes, Spread::Line);
             }
         }
     }
@@ -89,13 +89,6 @@ fn write_text(w: &mut Writer, frame: &Frame, bytes: &Bytes, usual: Style) -> boo
     proved(w, frame, bytes, usual, write)
 }
 
-fn write_bytes(w: &mut Writer, bytes: &Bytes) {
-    if text::base64_length(bytes.len()) > sidecar::LONGEST_BASE64 {
-        return w.file(bytes);
-    }
-    w.text_member("base64", &text::base64(bytes));
-}
-
 fn proved(
     w: &mut Writer,
     frame: &Frame,
@@ -104,7 +97,7 @@ fn proved(
     write: impl FnOnce(&mut Writer),
 ) -> bool {
     w.proved(write, |reader, bodies| {
-        let line = Line::read_members(reader)?;
+        let line = Line::read(reader)?;
         let read = line.form_bytes(usual, &mut sidecar::among(bodies))?;
         Ok(frame.message() == Some(bytes) && read.as_ref() == Some(bytes))
     })
@@ -130,10 +123,6 @@ impl<'a> Line<'a> {
         &["ms", "from", "type", "layout", "bytes", "fragments", "close", "reason"];
 
     pub(super) fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Self::read_members(reader)
-    }
-
-    fn read_members(reader: &mut Reader<'a>) -> Result<Self> {
         let mut line = Self {
             here: reader.clone(),
             ms: None,
@@ -168,9 +157,8 @@ impl<'a> Line<'a> {
 
     /// The frame, whose JSON stands in the usual layout if nothing is said.
     pub(super) fn into_frame(mut self, usual: Style, fetch: &mut Fetch<'_>) -> Result<Frame> {
-        let missing = |name| self.here.error(Kind::MissingMember { name });
-        let ms = self.ms.ok_or_else(|| missing("ms"))?;
-        let from = self.from.ok_or_else(|| missing("from"))?;
+        let ms = self.ms.ok_or_else(|| self.here.missing("ms"))?;
+        let from = self.from.ok_or_else(|| self.here.missing("from"))?;
         let is_text = matches!(self.form, Some(Form::Json(_) | Form::Text(_)));
         let is_binary = self.is_binary.unwrap_or(!is_text);
         let fragments = std::mem::take(&mut self.fragments);
@@ -187,7 +175,7 @@ impl<'a> Line<'a> {
                 if is_binary { Content::Binary(bytes) } else { Content::Text(bytes) }
             }
             (Some(_), Some(_)) => return Err(here.invalid("a frame that closes has no content")),
-            (None, None) => return Err(here.error(Kind::MissingMember { name: "json" })),
+            (None, None) => return Err(here.missing("json")),
         };
         Ok(Frame { ms, from, content, fragments })
     }

@@ -3,7 +3,7 @@
 use super::reader::Reader;
 use super::writer::{Spread, Writer};
 use crate::cassette::ids::{Evidence, Id, Ids, Reach};
-use crate::error::{Kind, Result};
+use crate::error::Result;
 
 /// The member that holds it.
 pub(super) const MEMBER: &str = "ids";
@@ -60,7 +60,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<Ids> {
         Some(_) => Err(here
             .invalid("there is no such version of the table of names")
             .with_hint("this release reads version 1; a newer one wrote it")),
-        None => Err(here.error(Kind::MissingMember { name: "version" })),
+        None => Err(here.missing("version")),
     }
 }
 
@@ -92,7 +92,7 @@ fn read_id(reader: &mut Reader<'_>) -> Result<Id> {
         Ok(())
     })?;
     let value = value.filter(|value| !value.is_empty());
-    let value = value.ok_or_else(|| here.error(Kind::MissingMember { name: "id" }))?;
+    let value = value.ok_or_else(|| here.missing("id"))?;
     let interaction = interaction.unwrap_or_default() as usize;
     Ok(Id { value, interaction, at, reach, evidence })
 }

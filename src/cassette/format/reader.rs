@@ -225,6 +225,10 @@ impl Reader<'_> {
         self.error(Kind::Invalid(what))
     }
 
+    pub(super) fn missing(&self, name: &'static str) -> Error {
+        self.error(Kind::MissingMember { name })
+    }
+
     pub(super) fn wrong_type(&self, expected: &'static str) -> Error {
         let found = match self.clone().peek() {
             b'{' => "an object",

@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 
 use super::reader::Reader;
+use super::sidecar;
 use super::writer::{Spread, Writer};
 use crate::error::Result;
 
@@ -64,13 +66,20 @@ pub(super) fn write_base64_object(w: &mut Writer, bytes: &[u8]) {
     w.end('}');
 }
 
-/// The base64 of those bytes.
-pub(super) fn base64(bytes: &[u8]) -> String {
-    STANDARD.encode(bytes)
+/// Writes the member that holds bytes which are no text: as Base64, or in a file of their own.
+pub(super) fn write_binary(w: &mut Writer, bytes: &Bytes, spread: Spread) {
+    if base64_length(bytes.len()) > sidecar::LONGEST_BASE64 {
+        return w.file(bytes);
+    }
+    w.name("base64");
+    match spread {
+        Spread::Line => w.string(&STANDARD.encode(bytes)),
+        Spread::Broken => write_base64(w, bytes),
+    }
 }
 
 /// Writes base64: a string, or an array of lines if it is long.
-pub(super) fn write_base64(w: &mut Writer, bytes: &[u8]) {
+fn write_base64(w: &mut Writer, bytes: &[u8]) {
     let encoded = STANDARD.encode(bytes);
     if encoded.len() <= COLUMNS {
         return w.string(&encoded);
