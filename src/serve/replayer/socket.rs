@@ -108,8 +108,10 @@ enum Next {
 }
 
 /// A connection while it is played.
-struct Live<'s, T> {
+struct Live<'s, T, R> {
     socket: &'s Socket,
+    /// Tells what is lost.
+    report: R,
     io: T,
     reader: FrameReader,
     writer: FrameWriter,
@@ -170,6 +172,7 @@ impl Socket {
     ) {
         let mut live = Live {
             socket: self,
+            report,
             io,
             reader,
             writer,
@@ -180,7 +183,7 @@ impl Socket {
             said: 0,
             took: 0,
         };
-        if let Some((code, reason)) = live.play(&report).await {
+        if let Some((code, reason)) = live.play().await {
             live.writer.close(code, &reason);
             let _ = live.flush().await;
             live.farewell().await;
@@ -192,8 +195,12 @@ impl Socket {
 /// How a connection is closed: with a code and a reason, or not at all.
 type Closing = Option<(Option<u16>, String)>;
 
-impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
-    async fn play(&mut self, report: &(impl Fn(Lost) -> Notice + Send + Sync)) -> Closing {
+impl<T, R> Live<'_, T, R>
+where
+    T: AsyncRead + AsyncWrite + Unpin,
+    R: Fn(Lost) -> Notice + Send + Sync,
+{
+    async fn play(&mut self) -> Closing {
         let mut run = self.socket.replayer.watch();
         let mut buffer = vec![0; BUFFER];
         loop {
@@ -207,14 +214,14 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
                 Next::Overdue => return overdue(),
                 Next::Missing if self.pass_over() => {}
                 Next::Missing => {
-                    return Some((Some(NOT_RECORDED), report(self.missing()?).reason));
+                    return Some((Some(NOT_RECORDED), (self.report)(self.missing()?).reason));
                 }
                 Next::Read(0) => {
-                    let _ = self.hear_end(report).await;
+                    let _ = self.hear_end().await;
                     return None;
                 }
                 Next::Read(length) => {
-                    if let Err(closing) = self.hear(&buffer[..length], report).await {
+                    if let Err(closing) = self.hear(&buffer[..length]).await {
                         return closing;
                     }
                 }
@@ -267,17 +274,17 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
         let (replayer, number) = (&self.socket.replayer, self.socket.number);
         loop {
             let Some((at, gap)) = replayer.due(number) else {
-                self.flush().await.map_err(|_| None)?;
+                self.flush().await?;
                 return if replayer.is_cut(number) { Err(None) } else { Ok(None) };
             };
             if self.is_held().await? {
-                self.flush().await.map_err(|_| None)?;
+                self.flush().await?;
                 return Ok(Some(None));
             }
             let follows = self.clock.0 == at.checked_sub(1);
             let due = if follows { self.clock.1.due(gap) } else { None };
             if due.is_some_and(|due| due > Instant::now()) {
-                self.flush().await.map_err(|_| None)?;
+                self.flush().await?;
                 return Ok(Some(due));
             }
             let blow = self.socket.blow.filter(|(_, behind)| *behind == self.said);
@@ -300,7 +307,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
             self.took += gap;
             if self.writer.parts(&content) && self.took > 0 {
                 let pause = PAUSE.min(Duration::from_millis(self.took));
-                self.flush().await.map_err(|_| None)?;
+                self.flush().await?;
                 sleep(pause).await;
             }
             self.writer.frame(&frame, &content);
@@ -312,7 +319,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
         if let Within::Malformed | Within::Oversized(_) = within {
             return Ok(());
         }
-        self.flush().await.map_err(|_| None)?;
+        self.flush().await?;
         match within {
             Within::Close(code) => Err(Some((Some(code), "retape injected this".to_owned()))),
             Within::Silence => {
@@ -343,14 +350,10 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
     }
 
     /// Takes what the client has sent.
-    async fn hear(
-        &mut self,
-        mut bytes: &[u8],
-        report: &(impl Fn(Lost) -> Notice + Send + Sync),
-    ) -> Result<(), Closing> {
+    async fn hear(&mut self, mut bytes: &[u8]) -> Result<(), Closing> {
         loop {
             match self.reader.next(&mut bytes) {
-                Ok(Some(event)) => self.take(event, report).await?,
+                Ok(Some(event)) => self.take(event).await?,
                 Ok(None) => {
                     if self.reader.is_within() {
                         self.heard = Instant::now();
@@ -367,15 +370,12 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
     }
 
     /// The client sends no more. Over standard input it may have said all at once, and listens still.
-    async fn hear_end(
-        &mut self,
-        report: &(impl Fn(Lost) -> Notice + Send + Sync),
-    ) -> Result<(), Closing> {
+    async fn hear_end(&mut self) -> Result<(), Closing> {
         if matches!(self.reader, FrameReader::Socket(_)) {
             return Ok(());
         }
         if let Some(event) = self.reader.last() {
-            self.take(event, report).await?;
+            self.take(event).await?;
         }
         loop {
             while let Some(Some(due)) = self.send().await? {
@@ -387,15 +387,11 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
         }
     }
 
-    async fn take(
-        &mut self,
-        event: Event,
-        report: &(impl Fn(Lost) -> Notice + Send + Sync),
-    ) -> Result<(), Closing> {
+    async fn take(&mut self, event: Event) -> Result<(), Closing> {
         match event {
             Event::Ping(payload) => {
                 self.writer.pong(&payload);
-                self.flush().await.map_err(|_| None)
+                self.flush().await
             }
             Event::Pong(_) => Ok(()),
             Event::Frame(Content::Close { code, .. }, _) => {
@@ -413,7 +409,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
                         self.clock = (Some(at), self.socket.replayer.clock());
                     }
                     Err(mismatch) => {
-                        let Notice { reason, explanation } = report(Lost::Mismatch(mismatch));
+                        let Notice { reason, explanation } =
+                            (self.report)(Lost::Mismatch(mismatch));
                         let message = content.message().map_or(&[][..], |message| message);
                         if !self.writer.refuse(message, &reason, &explanation) {
                             return Err(Some((Some(NOT_RECORDED), reason)));
@@ -425,12 +422,13 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
         }
     }
 
-    async fn flush(&mut self) -> std::io::Result<()> {
+    /// Sends what is written. Nothing more is said to a client that is gone.
+    async fn flush(&mut self) -> Result<(), Closing> {
         self.took = 0;
         let bytes = self.writer.take();
         if !bytes.is_empty() {
-            self.io.write_all(&bytes).await?;
-            self.io.flush().await?;
+            self.io.write_all(&bytes).await.map_err(|_| None)?;
+            self.io.flush().await.map_err(|_| None)?;
         }
         Ok(())
     }
