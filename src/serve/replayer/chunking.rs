@@ -1,6 +1,8 @@
 //! In which pieces a stream is sent.
 
+use std::cell::LazyCell;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::str::FromStr;
 
 use bytes::Bytes;
@@ -41,69 +43,54 @@ impl Chunking {
         recorded: &[Bytes],
         is_event_stream: bool,
     ) -> Option<Vec<(usize, Bytes)>> {
-        let body = || recorded.concat();
-        let ends = ends_of(recorded);
-        match self {
-            Self::Recorded => None,
-            Self::Coalesced => Some(pieces(&body(), &[], &ends)),
-            Self::Bytes(size) => {
-                let body = body();
-                let cuts: Vec<usize> = (size.get()..body.len()).step_by(size.get()).collect();
-                Some(pieces(&body, &cuts, &ends))
-            }
-            Self::Event => {
-                let body = body();
-                Some(pieces(&body, &event_ends(&body), &ends))
-            }
+        let ends: Vec<usize> = added(recorded.iter().map(Bytes::len)).collect();
+        let body = LazyCell::new(|| recorded.concat());
+        let cuts: Vec<usize> = match self {
+            Self::Recorded => return None,
+            Self::Crlf => return is_event_stream.then(|| with_crlf(recorded)),
+            Self::Coalesced => Vec::new(),
+            Self::Bytes(size) => (size.get()..body.len()).step_by(size.get()).collect(),
+            Self::Event => event_ends(&body),
             Self::SplitUtf8 => {
-                let body = body();
                 let within = (1..body.len()).filter(|at| body[*at] & 0xC0 == 0x80);
                 let first = within.filter(|at| body[at - 1] & 0xC0 != 0x80);
                 let mut cuts: Vec<usize> = first.chain(ends.iter().copied()).collect();
                 cuts.sort_unstable();
-                Some(pieces(&body, &cuts, &ends))
+                cuts
             }
-            Self::Crlf => is_event_stream.then(|| with_crlf(recorded)),
             Self::Random(seed) => {
-                let body = body();
                 let mut state = seed;
                 let sizes = std::iter::repeat_with(|| 1 + (random(&mut state) % 40) as usize);
-                let ends_at = sizes.scan(0, |at, size| {
-                    *at += size;
-                    Some(*at)
-                });
-                let cuts: Vec<usize> = ends_at.take_while(|at| *at < body.len()).collect();
-                Some(pieces(&body, &cuts, &ends))
+                added(sizes).take_while(|at| *at < body.len()).collect()
             }
-        }
+        };
+        // What a piece ends with must have come.
+        let number = |to| ends.partition_point(|end| *end < to).min(ends.len().saturating_sub(1));
+        let pieces = between(cuts, body.len());
+        Some(pieces.map(|it| (number(it.end), Bytes::copy_from_slice(&body[it]))).collect())
     }
 }
 
-/// Where each recorded piece ends in the body.
-fn ends_of(recorded: &[Bytes]) -> Vec<usize> {
-    let ends = recorded.iter().scan(0, |at, piece| {
-        *at += piece.len();
+/// Where pieces of these sizes end, one behind the other.
+fn added(sizes: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
+    sizes.scan(0, |at, size| {
+        *at += size;
         Some(*at)
-    });
-    ends.collect()
+    })
 }
 
-/// The body cut there.
-fn pieces(body: &[u8], cuts: &[usize], ends: &[usize]) -> Vec<(usize, Bytes)> {
-    let mut pieces = Vec::new();
-    let mut from = 0;
-    for to in cuts.iter().copied().chain([body.len()]).filter(|to| *to <= body.len()) {
-        if from < to {
-            // What a piece ends with must have come.
-            let number = ends.partition_point(|end| *end < to);
-            pieces.push((
-                number.min(ends.len().saturating_sub(1)),
-                Bytes::copy_from_slice(&body[from..to]),
-            ));
-            from = to;
-        }
-    }
-    pieces
+/// The pieces of a body that is cut there; none of them is empty.
+pub(super) fn between(
+    cuts: impl IntoIterator<Item = usize>,
+    length: usize,
+) -> impl Iterator<Item = Range<usize>> {
+    let ends = cuts.into_iter().filter(move |to| *to <= length).chain([length]);
+    let pieces = ends.scan(0, |at, to| {
+        let from = *at;
+        *at = from.max(to);
+        Some(from..to)
+    });
+    pieces.filter(|piece| piece.start < piece.end)
 }
 
 /// Where events end: behind an empty line; behind each line, if there is no empty one.

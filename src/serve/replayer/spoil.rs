@@ -9,7 +9,7 @@ use http::{Response, StatusCode};
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::chunking::{event_ends, random};
+use super::chunking::{between, event_ends, random};
 use super::script::Script;
 use crate::cassette::{self, Body, Chunk, Content, Media, Peer};
 use crate::config::{Behind, Harm};
@@ -259,15 +259,7 @@ fn events(body: &[u8], media: Media) -> Vec<Range<usize>> {
         Media::Amazon => amazon::ends(body).collect(),
         _ => event_ends(body),
     };
-    let mut events = Vec::new();
-    let mut from = 0;
-    for to in ends.into_iter().chain([body.len()]).filter(|to| *to <= body.len()) {
-        if from < to {
-            events.push(from..to);
-            from = to;
-        }
-    }
-    events
+    between(ends, body.len()).collect()
 }
 
 /// What of a piece that stands there in the body stands in a range of the body.
