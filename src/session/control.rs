@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::serve::recorder::Course;
 use crate::serve::server::{Answer, Place, full, problem};
 use crate::store::mode::Mode;
-use crate::text::nearest;
+use crate::text::{form, nearest};
 
 const ROOT: &str = "/-/retape/";
 
@@ -38,7 +38,7 @@ pub(super) async fn answer(hub: &Hub, head: &Parts, body: Incoming, asked: &str)
         "finish" => &["session", "save"],
         _ => &[],
     };
-    if let Some(unknown) = names(query).find(|name| !known.contains(name)) {
+    if let Some((unknown, _)) = form::pairs(query).find(|(name, _)| !known.contains(name)) {
         return refused(StatusCode::BAD_REQUEST, &unknown_parameter(what, unknown, known));
     }
     if head.method == Method::POST && !head.headers.contains_key(CONTROL) {
@@ -188,11 +188,6 @@ fn unknown_parameter(what: &str, name: &str, known: &[&str]) -> String {
         known => nearest::hint(name, known),
     };
     format!("`{what}` has no parameter `{name}`; {hint}")
-}
-
-fn names(query: &str) -> impl Iterator<Item = &str> {
-    let parameters = query.split('&').filter(|parameter| !parameter.is_empty());
-    parameters.map(|parameter| parameter.split_once('=').map_or(parameter, |(name, _)| name))
 }
 
 fn parameter<'q>(query: &'q str, name: &str) -> Option<&'q str> {

@@ -31,6 +31,12 @@ pub(crate) fn fields<'t>(
     })
 }
 
+/// The names and values of a query or a form as they are spelled; empty is a value without a `=`.
+pub(crate) fn pairs(query: &str) -> impl Iterator<Item = (&str, &str)> {
+    let fields = query.split('&').filter(|field| !field.is_empty());
+    fields.map(|field| field.split_once('=').unwrap_or((field, "")))
+}
+
 /// A form of names and values.
 #[cfg(feature = "import")]
 pub(crate) fn encoded(fields: impl Iterator<Item = (impl AsRef<str>, impl AsRef<str>)>) -> String {
@@ -43,10 +49,9 @@ pub(crate) fn encoded(fields: impl Iterator<Item = (impl AsRef<str>, impl AsRef<
 /// The fields of a query as a JSON object: texts, or lists of texts where a name comes again.
 pub(crate) fn json(query: &str) -> String {
     let mut object = serde_json::Map::new();
-    for Field { name, value } in fields(query, 0..query.len(), &['&']) {
-        let name = form_decoded(&query[name]).into_owned();
-        let value =
-            Value::from(value.map_or_else(String::new, |it| form_decoded(&query[it]).into()));
+    for (name, value) in pairs(query) {
+        let name = form_decoded(name).into_owned();
+        let value = Value::from(form_decoded(value));
         match object.get_mut(&name) {
             None => _ = object.insert(name, value),
             Some(Value::Array(values)) => values.push(value),

@@ -16,7 +16,7 @@ use crate::cassette::{Headers, Media, Request, target};
 use crate::config::{Compare, Rules, Treatment};
 use crate::text::json::{Text, pointer};
 use crate::text::multipart::{self, Part};
-use crate::text::{percent, plain};
+use crate::text::{form, percent, plain};
 
 /// All values of a request that count, in order: each container stands before what is in it.
 ///
@@ -298,8 +298,7 @@ impl<'t> Reader<'t> {
 
     /// The fields of a query or a form.
     fn fields(&mut self, fields: &'t str, of: u64) {
-        for field in fields.split('&').filter(|field| !field.is_empty()) {
-            let (name, value) = field.split_once('=').unwrap_or((field, ""));
+        for (name, value) in form::pairs(fields) {
             let name = percent::form_decoded(name);
             let place = combine(&[of, hash_of(&*name)]);
             let (rule, step) = if of == QUERY {

@@ -10,7 +10,7 @@ use crate::cassette::{
     Body, Cassette, Content, End, Frame, Headers, Interaction, Name, Outcome, Peer, Request,
     Response, text,
 };
-use crate::text::{date, percent};
+use crate::text::{date, form, percent};
 
 /// A log with a page for each cassette.
 pub(super) fn write(cassettes: &[(Name, Cassette)], lost: &mut Lost) -> String {
@@ -189,10 +189,8 @@ fn fields(headers: &Headers) -> Value {
 }
 
 fn query(query: &str) -> Value {
-    let parameters = query.split('&').filter(|parameter| !parameter.is_empty());
-    let parameters = parameters.map(|it| it.split_once('=').unwrap_or((it, "")));
     let decoded = percent::form_decoded;
-    parameters
+    form::pairs(query)
         .map(|(name, value)| json!({"name": decoded(name), "value": decoded(value)}))
         .collect()
 }
