@@ -347,6 +347,13 @@ impl fmt::Debug for Hold {
 mod tests {
     use super::*;
 
+    fn of(text: &str) -> Meanwhile {
+        let cassette =
+            crate::cassette::format::decode(text, |_| unreachable!()).expect("a cassette");
+        let index = Index::of(&cassette, crate::config::Rules::default());
+        Meanwhile::of(&cassette, &index, |number| &cassette.interactions[number])
+    }
+
     /// A stream that ends behind a request that names what it has told of, and one that its client gave up.
     fn meanwhile() -> Meanwhile {
         let text = r#"{"retape": 1, "interactions": [
@@ -361,10 +368,7 @@ mod tests {
              "response": {"ms": 0, "status": 200, "end": "client_closed",
               "headers": {"content-type": "text/event-stream"},
               "stream": [{"ms": 0, "text": "data: 1\n\n"}]}}]}"#;
-        let cassette =
-            crate::cassette::format::decode(text, |_| unreachable!()).expect("a cassette");
-        let index = Index::of(&cassette, crate::config::Rules::default());
-        Meanwhile::of(&cassette, &index, |number| &cassette.interactions[number])
+        of(text)
     }
 
     #[tokio::test(start_paused = true)]
@@ -430,10 +434,7 @@ mod tests {
                 ask("", "GET", path),
             ];
             let text = format!(r#"{{"retape": 1, "interactions": [{}]}}"#, text.join(", "));
-            let cassette =
-                crate::cassette::format::decode(&text, |_| unreachable!()).expect("a cassette");
-            let index = Index::of(&cassette, crate::config::Rules::default());
-            Meanwhile::of(&cassette, &index, |number| &cassette.interactions[number])
+            of(&text)
         };
         let (meanwhile, run) = (held("/sync"), Run::begin(3));
         let mut hold = meanwhile.hold(0, &run).expect("it waits for what is sent");
@@ -457,10 +458,7 @@ mod tests {
                 {{"after": {{"1": 1}}, "request": {{"method": "DELETE", "path": "/session"}},
                  "response": {{"ms": 0, "status": 204, "headers": {{}}, "end": "complete"}}}}]}}"#
             );
-            let cassette =
-                crate::cassette::format::decode(&text, |_| unreachable!()).expect("a cassette");
-            let index = Index::of(&cassette, crate::config::Rules::default());
-            Meanwhile::of(&cassette, &index, |number| &cassette.interactions[number])
+            of(&text)
         };
         let (meanwhile, run) = (ends(""), Run::begin(2));
         let begun = Instant::now();
@@ -489,10 +487,7 @@ mod tests {
              "response": {"end": "client_closed"}},
             {"after": {"1": 0}, "request": {"method": "POST", "path": "/runs/run-48992ed470c7"},
              "response": {"ms": 0, "status": 200, "headers": {}, "end": "complete"}}]}"#;
-        let cassette =
-            crate::cassette::format::decode(text, |_| unreachable!()).expect("a cassette");
-        let index = Index::of(&cassette, crate::config::Rules::default());
-        let meanwhile = Meanwhile::of(&cassette, &index, |number| &cassette.interactions[number]);
+        let meanwhile = of(text);
         let run = Run::begin(2);
         let mut hold = meanwhile.hold(0, &run).expect("it is silent");
         let begun = Instant::now();
