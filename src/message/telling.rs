@@ -30,7 +30,7 @@ pub(crate) fn is_outcome(field: &str) -> bool {
 /// Whether a place is the code of an error: `error.code`, `errors[].extensions.code`. Elsewhere a code may be that of a
 /// country, or of what is sold.
 pub(crate) fn is_error_code<'p>(place: impl DoubleEndedIterator<Item = &'p str>) -> bool {
-    let mut steps = place.rev().filter(|step| !step.starts_with("[]"));
+    let mut steps = place.rev().filter(|step| !step.starts_with('['));
     let is_code = |name: &str| name == "code" || name.ends_with("_code") || name.ends_with("Code");
     steps.next().is_some_and(is_code)
         && steps.any(|step| step.starts_with("error") || step.ends_with("error"))

@@ -241,7 +241,7 @@ fn referred_to<'w>(words: &[&'w Word]) -> BTreeSet<&'w str> {
     for word in words {
         let mut known = BTreeSet::new();
         for token in &word.tokens {
-            for (name, json) in token.fields.iter().filter(|(name, json)| may_be_key(name, json)) {
+            for (name, json) in token.fields.iter().filter(|(_, json)| may_be_key(json)) {
                 let [first, later] = given.entry(name).or_default();
                 let is_first = known.insert((name, json));
                 if is_first { first } else { later }.insert(token.tag.as_str());
@@ -253,9 +253,9 @@ fn referred_to<'w>(words: &[&'w Word]) -> BTreeSet<&'w str> {
     given.into_iter().filter(|(_, tags)| is_key(tags)).map(|(name, _)| name).collect()
 }
 
-/// Whether a field may tell slices apart: one of the event itself, with a text or a number.
-fn may_be_key(name: &str, json: &str) -> bool {
-    !name.contains('.') && !matches!(json, "true" | "false" | "null" | "\"\"")
+/// Whether a field may tell slices apart: it says a text or a number.
+fn may_be_key(json: &str) -> bool {
+    !matches!(json, "true" | "false" | "null" | "\"\"")
 }
 
 /// Whether there is more than one slice in a word.

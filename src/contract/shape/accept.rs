@@ -3,9 +3,10 @@
 use std::fmt;
 
 use super::change::Place;
-use super::sample::{Member, Sample};
-use super::schema::{self, Fields, Number, Object, Presence, Rest, Schema, Union};
+use super::sample::{Element, Member, Sample};
+use super::schema::{self, Array, Fields, Number, Object, Presence, Rest, Schema, Union};
 use super::show::{alternatives, quote};
+use super::tuple;
 use crate::text::json::{Text, pointer};
 use crate::text::nearest;
 
@@ -143,15 +144,40 @@ impl Check {
             self.tell(fault, schema.words(), described(sample));
             return;
         }
-        if let (Some(elements), Sample::Array(found)) = (&schema.array, sample) {
-            for (index, element) in found.iter().enumerate() {
-                self.within(&index.to_string(), "[]", |check| {
-                    check.value(elements, &element.value)
-                });
-            }
+        if let (Some(array), Sample::Array(found)) = (&schema.array, sample) {
+            self.array(array, found);
         }
         if let (Some(object), Sample::Object(members)) = (&schema.object, sample) {
             self.object(object, members, &mut Vec::new());
+        }
+    }
+
+    fn array(&mut self, array: &Array, found: &[Element<'_>]) {
+        let places = match array {
+            Array::List(elements) => {
+                for (index, element) in found.iter().enumerate() {
+                    let check = |check: &mut Self| check.value(elements, &element.value);
+                    self.within(&index.to_string(), "[]", check);
+                }
+                return;
+            }
+            Array::Tuple(places) => places,
+        };
+        for (name, place) in &places.fields {
+            let is_there = tuple::index(name).is_some_and(|index| index < found.len());
+            if place.presence == Presence::Required && !is_there {
+                self.missing(name, format!("the element {name}: {}", place.schema.words()));
+            }
+        }
+        for (index, element) in found.iter().enumerate() {
+            let name = tuple::name(index);
+            self.within(&index.to_string(), &name, |check| match places.fields.get(&name) {
+                Some(place) => check.value(&place.schema, &element.value),
+                None => {
+                    let expected = format!("{} elements", places.fields.len());
+                    check.tell(Fault::Unknown, expected, described(&element.value));
+                }
+            });
         }
     }
 
@@ -201,10 +227,7 @@ impl Check {
         for (name, field) in &fields.fields {
             let required = field.presence == Presence::Required;
             if required && !is_there(name) {
-                let expected = format!("the field `{name}`: {}", field.schema.words());
-                self.place.push(name.clone());
-                self.tell(Fault::Missing, expected, "none".to_owned());
-                self.place.pop();
+                self.missing(name, format!("the field `{name}`: {}", field.schema.words()));
             }
         }
         for member in members.iter().filter(|member| !told.contains(&&*member.name)) {
@@ -221,6 +244,12 @@ impl Check {
                 (None, rest) => self.unknown(fields, rest.as_ref(), member, members.len() == 1),
             }
         }
+    }
+
+    fn missing(&mut self, name: &str, expected: String) {
+        self.place.push(name.to_owned());
+        self.tell(Fault::Missing, expected, "none".to_owned());
+        self.place.pop();
     }
 
     fn unknown(

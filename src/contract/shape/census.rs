@@ -7,7 +7,8 @@ use foldhash::fast::FixedState;
 
 use super::change::{Change, Difference};
 use super::rows::identity;
-use super::schema::{Field, Object, Presence, Schema, Text};
+use super::schema::{Array, Field, Fields, Object, Presence, Schema, Text};
+use super::tuple;
 use crate::text::json;
 
 /// Who has shown something: a recording, and the row of a list or the resource in which it stands. What says the same
@@ -101,9 +102,12 @@ impl<'s> Census<'s> {
         let words = words.into_iter().flatten().map(|word| Choice::Word(word));
         let choices =
             types.chain(truths).chain(words).map(|it| (it, Recordings::default())).collect();
-        let elements = schema.array.as_deref().and_then(Self::of_any);
-        let object = schema.object.as_deref().map(Self::of_object).unwrap_or_default();
-        let lists = schema.array.is_some().then(|| ("[]", Default::default()));
+        let elements = schema.elements().and_then(Self::of_any);
+        let mut object = schema.object.as_deref().map(Self::of_object).unwrap_or_default();
+        if let Some(Array::Tuple(places)) = schema.array.as_deref() {
+            object.fields.extend(Self::of_fields(places));
+        }
+        let lists = schema.elements().map(|_| ("[]", Default::default()));
         let filled = lists.or(object.filled);
         Self { choices, filled, elements, ..object }.told()
     }
@@ -130,9 +134,7 @@ impl<'s> Census<'s> {
     fn of_object(object: &'s Object) -> Self {
         match object {
             Object::Plain(plain) => {
-                let fields = plain.fields.iter();
-                let fields =
-                    fields.map(|(name, it)| (name.as_str(), (it, Self::of(&it.schema)))).collect();
+                let fields = Self::of_fields(plain).collect();
                 let rest = plain.rest.as_ref().and_then(|rest| Self::of_any(&rest.schema));
                 let is_map = plain.rest.is_some() && plain.fields.is_empty();
                 let filled = is_map.then(|| ("{}", Default::default()));
@@ -145,6 +147,10 @@ impl<'s> Census<'s> {
                 Self { branches: Some((&union.tag, branches)), ..Self::default() }.told()
             }
         }
+    }
+
+    fn of_fields(fields: &'s Fields) -> impl Iterator<Item = (&'s str, (&'s Field, Self))> {
+        fields.fields.iter().map(|(name, it)| (name.as_str(), (it, Self::of(&it.schema))))
     }
 
     /// Looks at a value of a recording.
@@ -172,10 +178,14 @@ impl<'s> Census<'s> {
         }
         match value.container() {
             Some(json::Container::Array) => {
-                let mut elements = value.elements().peekable();
-                self.see_filled("[]", elements.peek().is_some(), source);
-                let Some(inside) = &mut self.elements else { return };
-                elements.for_each(|it| inside.see(it, source.within(it)));
+                self.see_filled("[]", value.elements().next().is_some(), source);
+                for (index, element) in value.elements().enumerate() {
+                    if let Some(inside) = &mut self.elements {
+                        inside.see(element, source.within(element));
+                    } else if let Some((_, inside)) = self.fields.get_mut(&*tuple::name(index)) {
+                        inside.see(element, source);
+                    }
+                }
             }
             Some(json::Container::Object) => self.see_object(value, source),
             None => {}

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::schema::{Field, Fields, Object, Presence, Schema, Text, Union};
+use super::schema::{Array, Field, Fields, Object, Presence, Schema, Text, Union};
 use super::show::quote;
 
 /// One difference between a promise before and after. Whether it breaks anybody depends on who reads
 /// and who writes; that is judged elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Where: names of fields and branches, `[]` for elements, `{}` for members whose names are data;
+    /// Where: names of fields and branches, `[]` for elements, `[0]` for those of tuples, `{}` for members whose names are data;
     /// empty for the whole.
     pub place: Vec<String>,
     /// What.
@@ -89,7 +89,7 @@ pub(super) struct Place<'a>(pub(super) &'a [String]);
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, step) in self.0.iter().enumerate() {
-            let separator = if index == 0 || step == "[]" { "" } else { "." };
+            let separator = if index == 0 || step.starts_with('[') { "" } else { "." };
             write!(f, "{separator}{step}")?;
         }
         Ok(())
@@ -148,7 +148,14 @@ impl Compare {
             self.texts(before, after);
         }
         if let (Some(before), Some(after)) = (&before.array, &after.array) {
-            self.within("[]", |compare| compare.schemas(before, after));
+            match (&**before, &**after) {
+                (Array::List(before), Array::List(after)) => {
+                    self.within("[]", |compare| compare.schemas(before, after));
+                }
+                (Array::Tuple(before), Array::Tuple(after)) => self.fields(before, after),
+                // What recordings show tells more.
+                (Array::List(_), Array::Tuple(_)) | (Array::Tuple(_), Array::List(_)) => {}
+            }
         }
         if let (Some(before), Some(after)) = (&before.object, &after.object) {
             self.objects(before, after);

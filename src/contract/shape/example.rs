@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::format::Format;
-use super::schema::{Fields, Number, Object, Presence, Schema, Text, Union};
+use super::schema::{Array, Fields, Number, Object, Presence, Schema, Text, Union};
+use super::tuple;
 
 /// Something that looks minted.
 const MINTED: &str = "6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0";
@@ -39,9 +40,15 @@ impl Schema {
         all.extend(self.boolean.then_some(Value::Bool(true)));
         all.extend(self.number.into_iter().map(of_number));
         all.extend(self.string.iter().flat_map(of_text).map(Value::from));
-        if let Some(elements) = &self.array {
-            all.push(json!([]));
-            all.extend(elements.variations().into_iter().map(|element| json!([element])));
+        match self.array.as_deref() {
+            Some(Array::List(elements)) => {
+                all.push(json!([]));
+                all.extend(elements.variations().into_iter().map(|element| json!([element])));
+            }
+            Some(Array::Tuple(places)) => {
+                all.extend(places.variations().into_iter().map(in_order));
+            }
+            None => {}
         }
         let objects = self.object.iter().flat_map(|object| object.variations());
         all.extend(objects.map(Value::from));
@@ -113,6 +120,11 @@ impl Fields {
         });
         members.collect()
     }
+}
+
+/// The members of a tuple as an array.
+fn in_order(mut places: Members) -> Value {
+    (0..places.len()).map_while(|index| places.remove(&tuple::name(index))).collect()
 }
 
 /// A number that is no integer, where that is promised.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::format::Format;
-use super::schema::{Fields, Number, Object, Presence, Rest, Schema, Text, Union};
+use super::schema::{Array, Fields, Number, Object, Presence, Rest, Schema, Text, Union};
 use super::show::shown;
 
 /// The dialect that is written.
@@ -114,7 +114,16 @@ fn of_format(format: &Format) -> Value {
     }
 }
 
-fn of_array(elements: &Schema) -> Value {
+fn of_array(array: &Array) -> Value {
+    let elements = match array {
+        Array::List(elements) => elements,
+        Array::Tuple(places) => {
+            let places = shown(places);
+            let least = places.iter().filter(|(_, it)| it.presence == Presence::Required).count();
+            let all: Vec<Value> = places.iter().map(|(_, it)| it.schema.subschema()).collect();
+            return json!({"type": "array", "prefixItems": all, "minItems": least, "items": false});
+        }
+    };
     if elements.is_never() {
         return json!({"type": "array", "maxItems": 0});
     }

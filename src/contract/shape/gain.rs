@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::change::Place;
-use super::schema::{Field, Fields, Object, Presence, Rest, Schema, Text, Union};
+use super::schema::{Array, Field, Fields, Object, Presence, Rest, Schema, Text, Union};
+use super::tuple;
 
 /// Something that a promise allows and the one before it did not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,9 +99,14 @@ impl Gain {
     /// a field.
     pub fn to_json_schema(&self) -> Value {
         let name = self.place.last().map_or("", String::as_str);
+        let place = tuple::index(name);
         let mut schema = self.schema.to_json_schema();
         let dialect = schema.as_object_mut().and_then(|members| members.remove("$schema"));
         let mut schema = match &self.what {
+            Gained::Missing if place.is_some() => json!({"type": "array", "maxItems": place}),
+            Gained::Field if place.is_some() => {
+                json!({"type": "array", "minItems": place.map(|place| place + 1)})
+            }
             Gained::Missing => json!({"type": "object", "not": {"required": [name]}}),
             Gained::Field | Gained::Member => {
                 json!({"type": "object", "required": [name], "properties": {name: schema}})
@@ -134,10 +140,28 @@ impl Compare {
             self.texts(old, new);
         }
         if let (Some(old), Some(new)) = (&old.array, &new.array) {
-            self.within("[]", |compare| compare.elements(old, new));
+            self.arrays(old, new);
         }
         if let (Some(old), Some(new)) = (&old.object, &new.object) {
             self.objects(old, new);
+        }
+    }
+
+    fn arrays(&mut self, old: &Array, new: &Array) {
+        match (old, new) {
+            (Array::List(old), Array::List(new)) => {
+                self.within("[]", |compare| compare.elements(old, new));
+            }
+            (Array::List(old), Array::Tuple(new)) => {
+                let places = new.fields.values();
+                places.for_each(|it| {
+                    self.within("[]", |compare| compare.elements(old, &it.schema));
+                });
+            }
+            (Array::Tuple(old), Array::Tuple(new)) => self.fields(old, new),
+            (Array::Tuple(_), Array::List(_)) => {
+                self.tell(Gained::Wider, Schema::of_array(new.clone()));
+            }
         }
     }
 

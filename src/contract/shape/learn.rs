@@ -1,6 +1,7 @@
 //! From samples to what is promised.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::iter::repeat;
 
 use foldhash::fast::RandomState;
 
@@ -8,9 +9,10 @@ use super::evidence::{Claim, Evidence, Tally, Witness, Witnesses};
 use super::format::{DATE, DATE_TIME, Format, ID, INTEGER, LOCAL_DATE_TIME, PREFIXED, URI, UUID};
 use super::names::{Naming, are_alike, is_data, vary};
 use super::rows::{Seen, independent};
-use super::sample::{Member, Sample, StringSample};
-use super::schema::{self, Fields, Number, Object, Presence, Rest, Schema, Text, Union};
+use super::sample::{Element, Member, Sample, StringSample};
+use super::schema::{self, Array, Fields, Number, Object, Presence, Rest, Schema, Text, Union};
 use super::tags::Tag;
+use super::tuple;
 use crate::message::telling;
 use crate::text::json;
 
@@ -297,8 +299,8 @@ impl<'l> Learner<'l> {
     /// the other.
     fn values(&mut self, values: &[Seen<'_>], room: u8) -> Schema {
         let mut schema = Schema::never();
-        let (mut nulls, mut strings, mut elements) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut arrays, mut objects) = (false, Vec::new());
+        let (mut nulls, mut strings) = (Vec::new(), Vec::new());
+        let (mut arrays, mut objects) = (Vec::new(), Vec::new());
         for (value, witness) in values {
             match value {
                 Sample::Deep => return Schema::any(),
@@ -308,10 +310,7 @@ impl<'l> Learner<'l> {
                     schema.number = schema.number.max(Some(Number::of(spelled)));
                 }
                 Sample::String(said) => strings.push((said, *witness)),
-                Sample::Array(inner) => {
-                    arrays = true;
-                    elements.extend(inner.iter().map(|element| (element, *witness)));
-                }
+                Sample::Array(elements) => arrays.push((elements.as_slice(), *witness)),
                 Sample::Object(members) => objects.push((members.as_slice(), *witness)),
             }
         }
@@ -322,15 +321,34 @@ impl<'l> Learner<'l> {
         if !strings.is_empty() {
             schema.string = Some(self.strings(&strings));
         }
-        if arrays {
-            let elements = independent(elements, |witness| self.around.recording(witness));
-            let elements = self.within("[]", |learner| learner.values(&elements, room));
-            schema.array = Some(Box::new(elements));
+        if !arrays.is_empty() {
+            schema.array = Some(Box::new(self.arrays(&arrays, room)));
         }
         if !objects.is_empty() {
             schema.object = Some(Box::new(self.objects(&objects, &[], room)));
         }
         schema
+    }
+
+    fn arrays(&mut self, all: &[(&[Element<'_>], Witness)], room: u8) -> Array {
+        let recordings = || self.recordings(all.iter().map(|(_, witness)| *witness));
+        if let Some(length) = tuple::length(all, recordings) {
+            let places = (0..length).map(|index| {
+                let name = tuple::name(index);
+                let seen: Vec<Seen<'_>> = all
+                    .iter()
+                    .map(|(elements, witness)| (&elements[index].value, *witness))
+                    .collect();
+                let schema = self.within(&name, |learner| learner.values(&seen, room));
+                let position = u32::try_from(index).unwrap_or(u32::MAX);
+                (name, schema::Field { position, presence: Presence::Required, schema })
+            });
+            return Array::Tuple(Fields { fields: places.collect(), ..Fields::default() });
+        }
+        let elements =
+            all.iter().flat_map(|(elements, witness)| elements.iter().zip(repeat(*witness)));
+        let elements = independent(elements.collect(), |witness| self.around.recording(witness));
+        Array::List(self.within("[]", |learner| learner.values(&elements, room)))
     }
 
     /// An enum if they are few, each seen in more than one recording, so that no single one decides; else
@@ -370,7 +388,7 @@ impl<'l> Learner<'l> {
         if values.keys().any(|word| self.around.made_up(word)) {
             return None;
         }
-        let name = self.place.iter().rfind(|step| !step.starts_with("[]"));
+        let name = self.place.iter().rfind(|step| !step.starts_with('['));
         if name.is_some_and(|name| self.is_chosen(name, &values)) {
             return None;
         }
@@ -473,7 +491,7 @@ impl<'l> Learner<'l> {
     /// Whether they have no names but those that clients had chosen before. One that is in all of them is more
     /// than that, unless chance explains it: clients choose it that often.
     fn are_named_by_clients(&self, objects: &Objects<'_>) -> bool {
-        let field = self.place.iter().rfind(|step| !step.starts_with("[]"));
+        let field = self.place.iter().rfind(|step| !step.starts_with('['));
         let Some((field, naming)) = field.and_then(|it| Some((it, self.around.naming(it)?))) else {
             return false;
         };

@@ -26,6 +26,7 @@ mod sample;
 mod schema;
 mod show;
 mod tags;
+mod tuple;
 
 pub use super::syntax::{ParseError, ParseErrors};
 pub use accept::{Fault, Violation};
@@ -41,3 +42,4 @@ pub(crate) use names::Naming;
 pub(crate) use rows::identity;
 pub(crate) use sample::DEEPEST;
 pub use schema::Schema;
+pub(crate) use tuple::index;

@@ -6,8 +6,8 @@
 //!             / "uuid" / "date-time" / "local-date-time" / "date" / "uri" / "integer-string"
 //!             / "Id" / "Id<" name ">"
 //!             / JSON string / "[" [ type ] "]" / "map<" type "," type ">" / "(" type ")"
-//!             / "object" / "by" name                      with a line below for each field or branch
-//!             / "{" fields "}" / "by" name "{" branches "}"
+//!             / "object" / "tuple" / "by" name            with a line below for each field or branch
+//!             / "{" fields "}" / "tuple {" fields "}" / "by" name "{" branches "}"
 //! field       = name [ "?" ] ":" type / "[" type "]:" type / "…"
 //! branch      = name / name "by" name / "…"
 //! ```
@@ -18,8 +18,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::format::Format;
-use super::schema::{Field, Fields, Number, Object, Presence, Rest, Schema, Text, Union};
-use super::show::{OPEN, is_name};
+use super::schema::{Array, Field, Fields, Number, Object, Presence, Rest, Schema, Text, Union};
+use super::show::{OPEN, TUPLE, is_name};
+use super::tuple;
 use crate::contract::syntax::{Cursor, ParseError, ParseErrors, lines};
 use crate::text::nearest;
 
@@ -198,7 +199,40 @@ impl<'l, 't> Parser<'l, 't> {
             elements = self.expression()?;
             self.expect("]")?;
         }
-        Ok(Schema { array: Some(Box::new(elements)), ..Schema::default() })
+        Ok(Schema::of_array(Array::List(elements)))
+    }
+
+    /// What follows `tuple`: `[0]: type`, `[1]: type` between braces or on the lines below, without a gap.
+    fn tuple(&mut self, span: Range<usize>) -> Parsed<Schema> {
+        let mut places = Fields::default();
+        if self.cursor.peek() == Some('{') {
+            self.list(|parser| parser.place(&mut places))?;
+        } else {
+            for line in self.take_lines()? {
+                self.line(line, |inner| inner.place(&mut places).and_then(|()| inner.end()));
+            }
+        }
+        let hint = "its elements are `[0]: type`, `[1]: type` and so on";
+        if places.fields.is_empty() {
+            return Err(ParseError::new(span, "a tuple without elements").with_hint(hint));
+        }
+        Ok(Schema::of_array(Array::Tuple(places)))
+    }
+
+    /// An element of a tuple, which comes next.
+    fn place(&mut self, places: &mut Fields) -> Parsed<()> {
+        let number = places.fields.len();
+        let name = tuple::name(number);
+        if !self.eat(&name) {
+            let error = self.error(&format!("expected `{name}: ` and its type"));
+            return Err(error.with_hint("the elements of a tuple are counted from 0"));
+        }
+        let presence = if self.eat("?") { Presence::Optional } else { Presence::Required };
+        self.expect(":")?;
+        let schema = self.expression()?;
+        let position = u32::try_from(number).unwrap_or(u32::MAX);
+        places.fields.insert(name, Field { position, presence, schema });
+        Ok(())
     }
 
     fn word(&mut self) -> Parsed<Schema> {
@@ -218,6 +252,7 @@ impl<'l, 't> Parser<'l, 't> {
                 Schema::of_object(Object::Plain(self.fields(lines)))
             }
             "by" => Schema::of_object(self.union()?),
+            TUPLE => self.tuple(span)?,
             "map" => self.map()?,
             "Id" if self.eat("<") => {
                 let (prefix, _) = self.name()?;

@@ -40,9 +40,17 @@ pub struct Schema {
     pub(super) boolean: bool,
     pub(super) number: Option<Number>,
     pub(super) string: Option<Text>,
-    /// What the elements of an array are.
-    pub(super) array: Option<Box<Schema>>,
+    pub(super) array: Option<Box<Array>>,
     pub(super) object: Option<Box<Object>>,
+}
+
+/// Which arrays.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Array {
+    /// Any number of such elements.
+    List(Schema),
+    /// Elements by their places, as fields that are called [so](super::tuple::name).
+    Tuple(Fields),
 }
 
 /// Which numbers.
@@ -138,6 +146,19 @@ impl Schema {
     /// Of strings only.
     pub(super) fn of_string(text: Text) -> Self {
         Self { string: Some(text), ..Self::default() }
+    }
+
+    /// Of arrays only.
+    pub(super) fn of_array(array: Array) -> Self {
+        Self { array: Some(Box::new(array)), ..Self::default() }
+    }
+
+    /// What the elements of an array are, if that is a list.
+    pub(super) fn elements(&self) -> Option<&Self> {
+        match self.array.as_deref() {
+            Some(Array::List(elements)) => Some(elements),
+            _ => None,
+        }
     }
 
     /// Of objects only.
@@ -286,12 +307,16 @@ impl Schema {
     pub(crate) fn at_place(&self, place: &[String]) -> Option<&Self> {
         let Some((step, rest)) = place.split_first() else { return Some(self) };
         let inside = match (step.as_str(), self.object.as_deref()) {
-            ("[]", _) => self.array.as_deref(),
+            ("[]", _) => self.elements(),
             ("{}", Some(Object::Plain(fields))) => fields.rest.as_ref().map(|rest| &rest.schema),
             (name, Some(Object::Plain(fields))) => fields.fields.get(name).map(|it| &it.schema),
             _ => None,
         };
-        inside?.at_place(rest)
+        let place = || match self.array.as_deref() {
+            Some(Array::Tuple(places)) => places.fields.get(step).map(|it| &it.schema),
+            _ => None,
+        };
+        inside.or_else(place)?.at_place(rest)
     }
 
     /// The names of the fields that each of them has, if they are objects without a tag.
@@ -311,7 +336,7 @@ impl Schema {
         if let Some((field, rest)) = path.split_first() {
             return self.required(field).map(|it| it.listed(rest)).unwrap_or_default();
         }
-        let object = self.array.as_ref().and_then(|each| each.object.as_deref());
+        let object = self.elements().and_then(|each| each.object.as_deref());
         match object {
             Some(Object::Union(union)) if union.tag == "name" => {
                 union.branches.keys().map(String::as_str).collect()

@@ -3,8 +3,12 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
-use super::schema::{Field, Fields, Number, Object, Presence, Schema, Text, Union};
+use super::schema::{Array, Field, Fields, Number, Object, Presence, Schema, Text, Union};
+use super::tuple;
 use crate::contract::syntax::write_name;
+
+/// What says that the elements of an array are known by their places.
+pub(super) const TUPLE: &str = "tuple";
 
 /// What stands for what is not known yet.
 pub(super) const OPEN: &str = "…";
@@ -57,8 +61,8 @@ impl Schema {
         }
         expression(self, Style::Block, out);
         out.push('\n');
-        if let Some(object) = block(self) {
-            write_block(object, out, depth + 1);
+        if let Some(block) = block(self) {
+            block.write(out, depth + 1);
         }
     }
 }
@@ -74,7 +78,10 @@ enum Style {
 
 /// How many objects there are whose fields would stand on lines of their own.
 fn blocks(schema: &Schema) -> usize {
-    let array = schema.array.as_deref().map_or(0, blocks);
+    let array = schema.array.as_deref().map_or(0, |array| match array {
+        Array::List(elements) => blocks(elements),
+        Array::Tuple(_) => 1,
+    });
     let object = schema.object.as_deref().map_or(0, |object| match object {
         Object::Plain(fields) if fields.fields.is_empty() && !fields.open => {
             fields.rest.as_ref().map_or(0, |rest| blocks(&rest.schema))
@@ -84,45 +91,60 @@ fn blocks(schema: &Schema) -> usize {
     array + object
 }
 
-/// The object whose fields stand on the lines below.
-fn block(schema: &Schema) -> Option<&Object> {
-    fn of_object(object: &Object) -> Option<&Object> {
-        match object {
-            Object::Plain(fields) if fields.fields.is_empty() && !fields.open => {
-                fields.rest.as_ref().and_then(|rest| block(&rest.schema))
-            }
-            object => Some(object),
-        }
-    }
-    schema.array.as_deref().and_then(block).or_else(|| schema.object.as_deref().and_then(of_object))
+/// What stands on the lines below.
+enum Block<'s> {
+    Fields(&'s Fields),
+    Union(&'s Union),
 }
 
-fn write_block(object: &Object, out: &mut String, depth: usize) {
-    let indent = "  ".repeat(depth);
-    match object {
-        Object::Plain(fields) => {
-            for (head, schema) in members(fields) {
-                let _ = write!(out, "{indent}{head}");
-                schema.write_line(out, depth);
-            }
-            if fields.open {
-                let _ = writeln!(out, "{indent}{OPEN}");
-            }
-        }
-        Object::Union(union) => {
-            for (value, branch) in &union.branches {
-                let _ = write!(out, "{indent}{}", Name(value));
-                if let Object::Union(inner) = branch {
-                    let _ = write!(out, " by {}", Name(&inner.tag));
-                }
-                out.push('\n');
-                write_block(branch, out, depth + 1);
-            }
-            if union.open {
-                let _ = writeln!(out, "{indent}{OPEN}");
-            }
+impl<'s> Block<'s> {
+    fn of(object: &'s Object) -> Self {
+        match object {
+            Object::Plain(fields) => Self::Fields(fields),
+            Object::Union(union) => Self::Union(union),
         }
     }
+
+    fn write(&self, out: &mut String, depth: usize) {
+        let indent = "  ".repeat(depth);
+        let is_open = match self {
+            Self::Fields(fields) => {
+                for (head, schema) in members(fields) {
+                    let _ = write!(out, "{indent}{head}");
+                    schema.write_line(out, depth);
+                }
+                fields.open
+            }
+            Self::Union(union) => {
+                for (value, branch) in &union.branches {
+                    let _ = write!(out, "{indent}{}", Name(value));
+                    if let Object::Union(inner) = branch {
+                        let _ = write!(out, " by {}", Name(&inner.tag));
+                    }
+                    out.push('\n');
+                    Self::of(branch).write(out, depth + 1);
+                }
+                union.open
+            }
+        };
+        if is_open {
+            let _ = writeln!(out, "{indent}{OPEN}");
+        }
+    }
+}
+
+/// The fields or branches that stand on the lines below.
+fn block(schema: &Schema) -> Option<Block<'_>> {
+    let array = schema.array.as_deref().and_then(|array| match array {
+        Array::List(elements) => block(elements),
+        Array::Tuple(places) => Some(Block::Fields(places)),
+    });
+    array.or_else(|| match schema.object.as_deref()? {
+        Object::Plain(fields) if fields.fields.is_empty() && !fields.open => {
+            fields.rest.as_ref().and_then(|rest| block(&rest.schema))
+        }
+        object => Some(Block::of(object)),
+    })
 }
 
 /// The fields in the order in which they are shown.
@@ -136,8 +158,11 @@ pub(super) fn shown(fields: &Fields) -> Vec<(&String, &Field)> {
 fn members(fields: &Fields) -> Vec<(String, &Schema)> {
     let mark = |field: &Field| if field.presence == Presence::Optional { "?" } else { "" };
     let known = shown(fields).into_iter();
-    let known =
-        known.map(|(name, field)| (format!("{}{}: ", Name(name), mark(field)), &field.schema));
+    let known = known.map(|(name, field)| {
+        // No field is called so without quotes.
+        let name = if tuple::index(name).is_some() { name.clone() } else { Name(name).to_string() };
+        (format!("{name}{}: ", mark(field)), &field.schema)
+    });
     let rest = fields.rest.iter();
     let rest =
         rest.map(|rest| (format!("[{}]: ", alternatives(&rest.name).join(" | ")), &rest.schema));
@@ -158,7 +183,7 @@ fn expression(schema: &Schema, style: Style, out: &mut String) {
         None => {}
     }
     parts.extend(schema.string.iter().flat_map(alternatives));
-    parts.extend(schema.array.as_deref().map(|elements| array(elements, style)));
+    parts.extend(schema.array.as_deref().map(|it| array(it, style)));
     parts.extend(schema.object.as_deref().map(|object| of_object(object, style)));
     if schema.null {
         parts.push("null".to_owned());
@@ -187,12 +212,22 @@ pub(super) fn alternatives(text: &Text) -> Vec<String> {
     }
 }
 
-fn array(elements: &Schema, style: Style) -> String {
-    let mut out = "[".to_owned();
-    if !elements.is_never() {
-        expression(elements, style, &mut out);
+fn array(array: &Array, style: Style) -> String {
+    match (array, style) {
+        (Array::List(elements), _) => {
+            let mut out = "[".to_owned();
+            if !elements.is_never() {
+                expression(elements, style, &mut out);
+            }
+            out + "]"
+        }
+        (Array::Tuple(_), Style::Block) => TUPLE.to_owned(),
+        (Array::Tuple(places), Style::Inline) => {
+            let mut out = format!("{TUPLE} ");
+            braces(places, &mut out);
+            out
+        }
     }
-    out + "]"
 }
 
 fn of_object(object: &Object, style: Style) -> String {

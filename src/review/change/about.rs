@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::report::Part;
-use crate::contract::shape::identity;
+use crate::contract::shape::{identity, index};
 use crate::contract::{Answer, JsonMessage};
 use crate::text::json::{Container, Text, pointer};
 use crate::text::rpc::{Envelope, Speech};
@@ -106,6 +106,13 @@ fn find<'t>(
     let Some((step, rest)) = place.split_first() else { return is_enough(row) };
     match value.container() {
         Some(Container::Array) => {
+            // The elements of a tuple are no rows.
+            if let Some(index) = index(step) {
+                return value
+                    .elements()
+                    .nth(index)
+                    .is_some_and(|it| find(it, row, rest, is_enough));
+            }
             let mut elements = value.elements().filter(|_| step == "[]");
             elements.any(|it| find(it, row.or(Some(it)), rest, is_enough))
         }

@@ -103,7 +103,7 @@ fn edge_text(edge: &Edge) -> String {
 
 fn claim_text(claim: &Claimed) -> String {
     let place = claim.kind.iter().chain(&claim.evidence.place);
-    let place = place.map(String::as_str).collect::<Vec<_>>().join(".").replace(".[]", "[]");
+    let place = place.map(String::as_str).collect::<Vec<_>>().join(".").replace(".[", "[");
     match &claim.evidence.of {
         Claim::Field => format!("{place}?"),
         Claim::Null => format!("{place}: null"),
