@@ -296,6 +296,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_field_below_others_that_some_types_give_and_others_come_back_to_is_a_key() {
+        let token = |(tag, uid): (&str, &str)| Token {
+            fields: vec![("object.metadata.uid".to_owned(), format!("\"{uid}\""))],
+            ..Token::plain(tag)
+        };
+        let word = |said: &[(&str, &str)]| Word {
+            tokens: said.iter().copied().map(token).collect(),
+            ..Word::default()
+        };
+        let said = [("ADDED", "a"), ("ADDED", "b"), ("MODIFIED", "a"), ("DELETED", "b")];
+        let (behaves, other) = (word(&said), word(&[("ADDED", "a"), ("ADDED", "a")]));
+
+        assert_eq!(referred_to(&[&behaves]), BTreeSet::from(["object.metadata.uid"]));
+        assert_eq!(referred_to(&[&behaves, &other]), BTreeSet::new());
+    }
+
+    #[test]
     fn what_comes_among_any_others_has_neighbours_in_its_slice_alone() {
         let token = |tag: &str, id: Option<&str>| Token {
             keys: id.map(|id| ("id".to_owned(), id.to_owned())).into_iter().collect(),

@@ -179,12 +179,12 @@ impl<'s> Census<'s> {
         match value.container() {
             Some(json::Container::Array) => {
                 self.see_filled("[]", value.elements().next().is_some(), source);
-                for (index, element) in value.elements().enumerate() {
-                    if let Some(inside) = &mut self.elements {
-                        inside.see(element, source.within(element));
-                    } else if let Some((_, inside)) = self.fields.get_mut(&*tuple::name(index)) {
-                        inside.see(element, source);
-                    }
+                if let Some(inside) = &mut self.elements {
+                    value.elements().for_each(|it| inside.see(it, source.within(it)));
+                }
+                for (name, (_, inside)) in &mut self.fields {
+                    let place = tuple::index(name).and_then(|index| value.elements().nth(index));
+                    place.into_iter().for_each(|it| inside.see(it, source));
                 }
             }
             Some(json::Container::Object) => self.see_object(value, source),

@@ -10,8 +10,8 @@ use super::show::quote;
 /// and who writes; that is judged elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Where: names of fields and branches, `[]` for elements, `[0]` for those of tuples, `{}` for members whose names are data;
-    /// empty for the whole.
+    /// Where: names of fields and branches, `[]` for elements, `[0]` for those of tuples, `{}` for members whose
+    /// names are data; empty for the whole.
     pub place: Vec<String>,
     /// What.
     pub difference: Difference,

@@ -18,10 +18,11 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker, ready};
 
-use crate::serve::lock;
 use bytes::{Buf as _, BytesMut};
 use http::{HeaderMap, StatusCode, Uri};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::serve::lock;
 
 /// The last chunk of a body without trailers, as hyper writes it.
 const LAST: &[u8] = b"0\r\n\r\n";
