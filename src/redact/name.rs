@@ -1,11 +1,13 @@
 //! Which names tell that their value is a secret.
 
+mod endings;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use foldhash::fast::FixedState;
-use regex::bytes::Regex;
 
+use self::endings::may_tell;
 use super::value;
 
 /// Last words that tell whatever stands before them.
@@ -80,49 +82,34 @@ const PLAIN_TOKENS: &str = "\
 const JOINED: &str = "\
     token password passwd passphrase secret credential apikey secretkey privatekey accesskey";
 
-/// The last letters of all of these, and of what only says how a value is kept, without the `s` of
-/// several.
-const ENDS: &[u8] = b"al as de ed en er et ey ie le nc ng nv on rd rf se th ue ar wd wt xt";
-
 /// The longest name, with what stands between it and its colon, that is looked at.
 const REACH: usize = 160;
 
 /// Whether there may be a telling name before the colon at this place, at any depth of escaping.
-///
-/// Only what stands before a quote and a colon is looked at: to search a large binary body for the
-/// expression takes seconds.
 pub(super) fn tells_before(text: &[u8], colon: usize, known: Known) -> bool {
     let before = text[colon.saturating_sub(REACH)..colon].trim_ascii_end();
     let Some((b'"' | b'\'', name)) = before.split_last() else { return false };
     let escapes = name.iter().rev().take_while(|byte| **byte == b'\\').count();
     let name = &name[..name.len() - escapes];
-    text[colon] == b':'
-        && (is_escaped(name)
-            || (may_tell(name) && TELLING.is_match(&text[colon.saturating_sub(REACH)..=colon]))
-            || (known == Known::Composed && may_be_composed(name)))
+    let start = name.iter().rposition(|byte| matches!(byte, b'"' | b'\'' | b'\n'));
+    let name = &name[start.map_or(0, |at| at + 1)..];
+    text[colon] == b':' && (is_escaped(name) || (may_tell(name) && may_be_known(name, known)))
 }
 
-/// Whether letters of the name at the end of a text are escaped, as Python writes those beyond ASCII: what it
-/// says is known once it is read.
-fn is_escaped(text: &[u8]) -> bool {
-    let start = text.iter().rposition(|byte| matches!(byte, b'"' | b'\'' | b'\n'));
-    memchr::memmem::find(&text[start.map_or(0, |at| at + 1)..], b"\\u").is_some()
+/// Whether letters of a name are escaped, as Python writes those beyond ASCII: what it says is known once it is
+/// read.
+fn is_escaped(name: &[u8]) -> bool {
+    name.windows(2).any(|pair| pair == b"\\u")
 }
 
-/// Whether the name at the end of a text is one that [`composed`] may know.
-fn may_be_composed(text: &[u8]) -> bool {
-    let start = text.iter().rposition(|byte| matches!(byte, b'"' | b'\'' | b'\\' | b'\n'));
-    let name = str::from_utf8(&text[start.map_or(0, |at| at + 1)..]);
-    text.ends_with(b"\\") || name.is_ok_and(|name| composed(name) != Tells::Nothing)
+/// Whether a name, or what stands behind its last backslash, tells.
+fn may_be_known(name: &[u8], known: Known) -> bool {
+    let name = memchr::memrchr(b'\\', name).map_or(name, |at| &name[at + 1..]);
+    // A long one may be cut within a letter.
+    let name = String::from_utf8_lossy(name);
+    field(&name) != Tells::Nothing
+        || (known == Known::Composed && composed(&name) != Tells::Nothing)
 }
-
-static TELLING: LazyLock<Regex> = LazyLock::new(|| {
-    let ends = "key|token|secret|passw(or)?d|pwd|passphrase|passcode|bearer|authorization|credential\
-        |cookie|auth|verifier|assertion|value|string|env|vars|variable|header|code|jwt|pass";
-    let tail = r"([_\-]?(enc|encrypted|plaintext|[0-9]+))*";
-    Regex::new(&format!(r#"(?i-u)({ends})s?{tail}\\*["']\s*:"#))
-        .expect("the expression is fixed and tested")
-});
 
 /// Which names are known: those of the first rules, or all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -179,7 +166,7 @@ pub(super) fn field(name: &str) -> Tells {
 
 /// What names tell that [`field`] does not know: `openaiKey`, `PINECONE_KEY`, `Passwort`.
 pub(super) fn composed(name: &str) -> Tells {
-    if !may_end_composed(name) {
+    if !may_tell(name.as_bytes()) {
         return Tells::Nothing;
     }
     let words = Words::of(name);
@@ -214,33 +201,6 @@ fn joined(word: &str) -> Option<&'static str> {
 static COMPOSED_NAMES: Listed =
     LazyLock::new(|| listed(&[(COMPOSED_PERHAPS, Tells::Perhaps), (COMPOSED, Tells::Secret)]));
 
-/// The last letters of a name, the last one first; zeros where it has fewer.
-type Ending = [u8; 4];
-
-/// How the names end that [`composed`] knows, without the figures behind them.
-static COMPOSED_ENDS: LazyLock<HashSet<Ending, FixedState>> = LazyLock::new(|| {
-    let lists = [COMPOSED, COMPOSED_PERHAPS, QUALIFIERS, JOINED, "key", "enc encrypted plaintext"];
-    lists.iter().flat_map(|list| list.split(' ')).map(ending).collect()
-});
-
-/// Whether a name ends as one that [`composed`] knows: nearly all are settled so. Known words may be
-/// shorter than an ending.
-fn may_end_composed(name: &str) -> bool {
-    let [a, b, c, d] = ending(name);
-    let endings = [[a, b, c, d], [a, b, c, 0], [a, b, 0, 0], [a, 0, 0, 0]];
-    // What is no letter is not known of other scripts here.
-    !endings[0].is_ascii() || endings.iter().any(|ending| COMPOSED_ENDS.contains(ending))
-}
-
-/// The last letters and figures in lower case, without the figures behind them and what stands in between.
-fn ending(name: &str) -> Ending {
-    let bytes = name.bytes().rev().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
-    let mut ending = Ending::default();
-    let letters = bytes.skip_while(u8::is_ascii_digit);
-    ending.iter_mut().zip(letters).for_each(|(to, byte)| *to = byte.to_ascii_lowercase());
-    ending
-}
-
 /// Whether a variable or a header field of that name is none that holds a secret.
 pub(super) fn is_plain_entry(name: &str) -> bool {
     is_in(PLAIN_ENTRIES, &name.to_ascii_lowercase()) || name.starts_with("LC_")
@@ -262,21 +222,6 @@ static QUALIFYING: LazyLock<HashSet<&str, FixedState>> =
 /// Whether a name only says which of several it is, or how it is written.
 pub(super) fn is_qualifier(name: &str) -> bool {
     QUALIFYING.contains(name)
-}
-
-/// Whether a name ends as one that tells: most are settled so, without a look at their words.
-fn may_tell(name: &[u8]) -> bool {
-    let lower = |back: usize| name.len().checked_sub(back).map(|at| name[at].to_ascii_lowercase());
-    let last = if lower(1) == Some(b's') { 2 } else { 1 };
-    match (lower(last + 1), lower(last)) {
-        (_, Some(b'0'..=b'9')) | (_, None) => true,
-        (Some(before), Some(last))
-            if before.is_ascii_alphanumeric() && last.is_ascii_alphabetic() =>
-        {
-            ENDS.chunks(3).any(|end| end[..2] == [before, last])
-        }
-        _ => true,
-    }
 }
 
 /// What the name of a query parameter or a form field tells.
@@ -494,56 +439,6 @@ mod tests {
             .chain([""])
         {
             assert_eq!(field(name), Tells::Nothing, "{name}");
-        }
-    }
-
-    #[test]
-    fn what_tells_ends_as_the_short_look_expects() {
-        let lists = [HEADS, PLURAL_HEADS, PAIRS, PLURAL_PAIRS, HOLDERS, PERHAPS];
-        for name in lists.iter().flat_map(|list| list.split(' ')) {
-            for name in
-                [name.to_owned(), format!("{name}_enc"), format!("{name}_2"), format!("{name}_")]
-            {
-                assert_ne!(field(&name), Tells::Nothing, "{name}");
-            }
-            for tail in ["Encrypted", "-plaintext", "2", "ENC"] {
-                let name = format!("{name}{tail}");
-                assert!(may_tell(name.as_bytes()), "{name}");
-                let text = format!(r#"{{\\"{name}\\" :"#);
-                assert!(tells_before(text.as_bytes(), text.len() - 1, Known::Listed), "{name}");
-            }
-        }
-    }
-
-    #[test]
-    fn composed_names_end_as_the_short_look_expects() {
-        let known = [COMPOSED, COMPOSED_PERHAPS].map(|list| list.split(' '));
-        let qualified = QUALIFIERS.split(' ').map(|word| format!("api_key_{word}"));
-        let joined = JOINED.split(' ').map(|end| format!("my{end}"));
-        let keys = ["openai_key", "pineconeKey", "MY-KEY"].map(str::to_owned);
-        for name in known
-            .into_iter()
-            .flatten()
-            .map(str::to_owned)
-            .chain(qualified)
-            .chain(joined)
-            .chain(keys)
-        {
-            let middle = name.char_indices().nth(2).map_or(0, |(at, _)| at);
-            let (begins, ends) = name.split_at(middle);
-            for name in [
-                format!("my_{name}"),
-                format!("{begins}_{ends}"),
-                format!("{begins}–{ends}"),
-                name.to_uppercase(),
-            ] {
-                for tail in ["", "2", "_2", "_enc", "Encrypted", "-plaintext", "_"] {
-                    assert!(may_end_composed(&format!("{name}{tail}")), "{name}{tail}");
-                }
-            }
-        }
-        for name in ["content", "finish_reason", "object", "model", "role", "id", "choices"] {
-            assert!(!may_end_composed(name), "{name}");
         }
     }
 

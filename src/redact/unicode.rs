@@ -7,14 +7,21 @@ pub(super) enum Layout {
     Big,
 }
 
+/// So many letters tell whether it is one.
+const SEEN: usize = 64;
+
 /// The text of a body in UTF-16, and how it is laid out.
 pub(super) fn decoded(body: &[u8]) -> Option<(String, Layout)> {
     if body.len() < 4 || !body.len().is_multiple_of(2) {
         return None;
     }
+    let begins = &body[..body.len().min(2 * SEEN)];
+    if body[0] < 0xfe && memchr::memchr(0, begins).is_none() {
+        return None;
+    }
     // Nearly all that is written has ASCII in it.
     let zeros =
-        |from: usize| body.iter().skip(from).step_by(2).take(64).filter(|it| **it == 0).count();
+        |from: usize| body.iter().skip(from).step_by(2).take(SEEN).filter(|it| **it == 0).count();
     let layout = match (body[0], body[1]) {
         (0xff, 0xfe) => Layout::Little,
         (0xfe, 0xff) => Layout::Big,

@@ -118,8 +118,8 @@ impl Track {
         asked: Asked,
     ) -> Result<(Answer, Option<Played>), Unanswered> {
         let answer = match (self, asked) {
-            (Self::Forward(live), asked) => live.ask(arrival, asked).await,
-            // What is rare is no part of the future, which is moved for each request.
+            // What is large or rare is no part of the future, which is moved several times for each request.
+            (Self::Forward(live), asked) => Box::pin(live.ask(arrival, asked)).await,
             (Self::Replay(replayer), Asked::Upgrade(client)) => {
                 let upgraded = Box::pin(replayer.open(arrival)).await;
                 return upgraded.map_or_else(
@@ -136,7 +136,7 @@ impl Track {
                 }
                 match read_by(asked, self.silence(), || replayer.hashed(arrival)).await {
                     Some(body) => {
-                        let answer = replayer.answer(arrival, body).await;
+                        let answer = Box::pin(replayer.answer(arrival, body)).await;
                         answer.map_err(Unanswered::Mismatch)?
                     }
                     None => abandoned(),

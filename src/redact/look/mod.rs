@@ -341,6 +341,14 @@ pub(super) fn open(text: &[u8]) -> usize {
 /// Where the text ends in what a word of a rule begins with.
 pub(super) fn begun(text: &[u8]) -> usize {
     let from = text.len().saturating_sub(LOOKS.longest_word);
+    let words = &LOOKS.words;
+    let start = words.start_state(Anchored::No).expect("words may begin anywhere");
+    // Most texts do not.
+    if text[from..].iter().fold(start, |at, byte| words.next_state(Anchored::No, at, *byte))
+        == start
+    {
+        return text.len();
+    }
     let (tail, within) = (text[from..].to_ascii_lowercase(), Within::of(text));
     let is_begun =
         |start: &usize| within.begins(from + start) && LOOKS.begun.contains(&tail[*start..]);

@@ -256,8 +256,10 @@ impl Recorder {
         // What is not recorded is not waited for either when the client has left.
         let grace = take.as_ref().map_or(Duration::ZERO, |_| patience.grace);
         tokio::spawn(async move {
+            // A task is moved several times before it is begun.
+            let sent = Box::pin(recorder.upstream.send(request, patience));
             let outcome = tokio::select! {
-                outcome = recorder.upstream.send(request, patience) => outcome,
+                outcome = sent => outcome,
                 () = left_for(grace, &mut tell, take.as_deref()) => Err(Fault::Abandoned),
             };
             // What the server does behind its back is not what the client has met.

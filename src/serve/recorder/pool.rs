@@ -103,8 +103,9 @@ impl Idle {
     /// Removes what is of no use any more, and learns from it what the server does.
     fn purge(&mut self) {
         let Self { connections, manners, .. } = self;
+        let now = Instant::now();
         connections.retain(|(since, connection)| {
-            let idle = since.elapsed();
+            let idle = now.duration_since(*since);
             if connection.is_closed() {
                 *manners = Manners::Closes;
                 return false;

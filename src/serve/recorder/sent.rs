@@ -62,7 +62,7 @@ impl Source {
             }
             Poll::Ready(Some(Err(_))) => take.given_up(),
             Poll::Ready(None) => take.asked(),
-            Poll::Pending => take.write(),
+            Poll::Pending => take.awaits_more(),
         }
         polled
     }

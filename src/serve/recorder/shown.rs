@@ -33,8 +33,10 @@ const LONGEST: usize = 4 << 20;
 
 /// Whether a body says that it is in UTF-16: no piece of it reads like a text.
 fn is_wide(headers: &Headers) -> bool {
-    let kind = headers.get("content-type").unwrap_or_default().to_ascii_lowercase();
-    ["charset=utf-16", "charset=\"utf-16"].iter().any(|it| kind.contains(it))
+    let kind = headers.get("content-type").unwrap_or_default();
+    let Some((_, parameters)) = kind.split_once(';') else { return false };
+    let parameters = parameters.to_ascii_lowercase();
+    ["charset=utf-16", "charset=\"utf-16"].iter().any(|it| parameters.contains(it))
 }
 
 impl Shown {

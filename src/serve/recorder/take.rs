@@ -1,5 +1,6 @@
 //! One interaction while it is being recorded.
 
+mod asked;
 mod kept;
 
 use std::borrow::Cow;
@@ -69,6 +70,8 @@ struct State {
     passing: [Option<Box<Passing>>; 2],
     /// What each side of a WebSocket has said last, as the journal reads it.
     pieces: [Pieces; 2],
+    /// Whether the journal has the head of the request.
+    is_begun: bool,
     /// The secrets up to here.
     secrets: Secrets,
 }
@@ -85,12 +88,7 @@ enum Asking {
 }
 
 impl Take {
-    pub(super) fn new(
-        tape: &Arc<Tape>,
-        number: usize,
-        mut interaction: Interaction,
-        (secrets, head): (Secrets, Range<u64>),
-    ) -> Self {
+    pub(super) fn new(tape: &Arc<Tape>, number: usize, mut interaction: Interaction) -> Self {
         let short = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let after = std::mem::take(&mut interaction.after).into_iter();
         let after = after.map(|it| (short(it.interaction), short(it.chunks))).collect();
@@ -108,7 +106,8 @@ impl Take {
             noted: None,
             passing: Default::default(),
             pieces: Default::default(),
-            secrets,
+            is_begun: false,
+            secrets: tape.redactor().known(),
         };
         Self {
             tape: Arc::downgrade(tape),
@@ -119,98 +118,7 @@ impl Take {
             chunks: AtomicUsize::new(0),
             state: Mutex::new(state),
             closed: Notify::new(),
-            entries: Mutex::new(vec![head]),
-        }
-    }
-
-    /// A piece of the request's body, as it goes to the server.
-    pub(super) fn sent(&self, bytes: &Bytes) {
-        let mut state = self.state();
-        if !self.pass(&mut state, Peer::Client, bytes) {
-            state.body.push(bytes);
-        }
-    }
-
-    /// The request is complete.
-    pub(super) fn asked(self: &Arc<Self>) {
-        let length = {
-            let mut state = self.state();
-            let is_read = state.is_answered() || state.passing[0].is_some();
-            if !state.close(if is_read { Asking::Complete } else { Asking::Reading }) {
-                return;
-            }
-            state.body.settle();
-            if self.end_passing(&mut state, Peer::Client) {
-                self.note(&Entry::Asked { n: self.number });
-                self.write();
-            }
-            (!is_read).then_some(state.body.len())
-        };
-        match (length, tokio::runtime::Handle::try_current()) {
-            // What came behind the head of an answer is not in the journal.
-            (None, _) => self.told(),
-            (Some(length), Ok(runtime)) if length > SLOW => {
-                let take = Arc::clone(self);
-                drop(runtime.spawn_blocking(move || take.read()));
-            }
-            (Some(_), _) => self.read(),
-        }
-    }
-
-    /// Writes the request down, now that it is complete.
-    ///
-    /// # Rationale
-    ///
-    /// No client has seen it, so the journal can wait until it is complete. Then it is read as it is for
-    /// the cassette, which knows more forms than one that is read piece by piece. A large one takes so long
-    /// that others would wait, so nothing is locked meanwhile.
-    fn read(&self) {
-        let (mut request, mut secrets) = {
-            let mut state = self.state();
-            (state.request(), std::mem::take(&mut state.secrets))
-        };
-        self.redactor.request_noting(&mut request, &mut secrets);
-        self.show_sent(request.readable().into_owned());
-        self.note(&Entry::Asked { n: self.number });
-        self.write();
-        {
-            let mut state = self.state();
-            state.secrets = secrets;
-            state.asking = Asking::Complete;
-        }
-        self.told();
-    }
-
-    /// The rest of the request will not come.
-    pub(super) fn given_up(&self) {
-        self.end_passing(&mut self.state(), Peer::Client);
-        if self.state().close(Asking::GivenUp) {
-            self.told();
-        }
-    }
-
-    /// Whether more may come of the request.
-    pub(super) fn is_arriving(&self) -> bool {
-        self.state().asking == Asking::Arriving
-    }
-
-    /// Waits until nothing more comes of the request.
-    pub(super) async fn closed(&self) {
-        self.left(&[Asking::Arriving, Asking::Reading]).await;
-    }
-
-    /// Waits until the request is in the journal, if it is complete.
-    pub(super) async fn written(&self) {
-        self.left(&[Asking::Reading]).await;
-    }
-
-    async fn left(&self, states: &[Asking]) {
-        loop {
-            let closed = self.closed.notified();
-            if !states.contains(&self.state().asking) {
-                return;
-            }
-            closed.await;
+            entries: Mutex::default(),
         }
     }
 
@@ -218,6 +126,7 @@ impl Take {
     pub(super) fn interim(&self, status: u16, headers: Headers) {
         let ms = self.ms();
         let mut state = self.state();
+        self.begin(&mut state);
         let mut harmless = headers.clone();
         self.redactor.headers_noting(&mut harmless, &mut state.secrets);
         let (reason, harmless) = (None, Cow::Owned(harmless));
@@ -233,6 +142,7 @@ impl Take {
             tape.note_server(&headers);
         }
         let mut state = self.state();
+        self.begin(&mut state);
         // An answer may come before the request was complete; its secrets count all the same.
         if state.asking == Asking::Arriving {
             let mut request = state.request();
@@ -311,6 +221,7 @@ impl Take {
         if !passing::is_due(headers, came, bytes.len()) {
             return false;
         }
+        self.begin(state);
         let (number, journal) = (self.number, tape.journal());
         let mut passing = match from {
             Peer::Client => {
@@ -401,6 +312,7 @@ impl Take {
             if std::mem::replace(&mut state.over, true) {
                 return;
             }
+            self.begin(&mut state);
             let ms = self.ms();
             let rest = state.finish_shown().into();
             self.show_chunk(&mut state, ms, &[rest]);
@@ -484,12 +396,6 @@ impl Take {
         Some(place)
     }
 
-    fn show_sent(&self, bytes: Vec<u8>) {
-        if !bytes.is_empty() {
-            self.note(&Entry::Sent { n: self.number, bytes: Cow::Owned(bytes) });
-        }
-    }
-
     fn show_chunk(&self, state: &mut State, ms: u64, pieces: &[Bytes]) {
         if pieces.iter().all(Bytes::is_empty) {
             return;
@@ -510,15 +416,6 @@ impl Take {
 }
 
 impl State {
-    /// Nothing more comes of the request. Only the first word counts; tells whether this is it.
-    fn close(&mut self, asking: Asking) -> bool {
-        let is_first = self.asking == Asking::Arriving;
-        if is_first {
-            self.asking = asking;
-        }
-        is_first
-    }
-
     /// Whether a side of a WebSocket has said that it sends no more.
     fn is_closed(&self) -> bool {
         let last = match &self.interaction.outcome {
@@ -539,13 +436,6 @@ impl State {
         matches!(self.interaction.outcome, Outcome::Response(_))
     }
 
-    /// The request as far as it came.
-    fn request(&self) -> Request {
-        let mut request = self.interaction.request.clone();
-        request.body = self.body.joined();
-        request
-    }
-
     /// The rest of the body that was arriving; its secrets are known from now on.
     fn finish_shown(&mut self) -> Vec<u8> {
         let Some(shown) = self.shown.take() else { return Vec::new() };
@@ -554,9 +444,6 @@ impl State {
         rest
     }
 }
-
-/// A request of more bytes is read on a thread of its own.
-const SLOW: usize = 128 * 1024;
 
 /// The beginning of an interaction: what is known when the head of a request has arrived.
 pub(super) fn begun(after: Vec<Progress>, request: Request) -> Interaction {

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -16,16 +15,15 @@ use super::roll::{Roll, Rolled};
 use super::take::{Take, begun};
 use super::takes::{Kept as Held, Takes};
 use crate::cassette::{
-    Cassette, Headers, Interaction, Interactions, Larges, Name, Progress, Recorded, Request,
-    coding, target,
+    Cassette, Headers, Interaction, Interactions, Larges, Name, Progress, Recorded, Request, target,
 };
 use crate::compare::renew::{Renewed, renew_by};
 use crate::config::Rules;
 use crate::error::{Error, Kind, Result};
 use crate::identity::{carriers, decide_again, decide_behind, decide_long, decide_servers};
-use crate::redact::{Redacted, Redactor, Secrets};
+use crate::redact::{Redacted, Redactor};
 use crate::serve::recording::{Change, Course, Kept, Origins, Recording, Saved, Wording};
-use crate::store::{self, Alarm, Entry, Journal, Recovered};
+use crate::store::{self, Alarm, Journal, Recovered};
 
 /// A cassette while it is being recorded: the takes so far and the journal that survives a crash.
 #[derive(Debug)]
@@ -128,8 +126,7 @@ impl Tape {
             chunks: take.progress(),
         };
         let after: Vec<Progress> = state.open.iter().map(progress).collect();
-        let noted = self.note(number, &after, &request);
-        let take = Arc::new(Take::new(self, number, begun(after, request), noted));
+        let take = Arc::new(Take::new(self, number, begun(after, request)));
         state.takes.push(Arc::clone(&take));
         state.open.insert(number, Arc::clone(&take));
         take
@@ -430,24 +427,6 @@ impl Tape {
             self.state().takes.put_away(number, finished);
         }
         true
-    }
-
-    /// Notes the head of a request for the journal; returns the secrets in it, and where it stands.
-    fn note(&self, n: usize, after: &[Progress], request: &Request) -> (Secrets, Range<u64>) {
-        let mut secrets = self.redactor.known();
-        let mut harmless = request.clone();
-        self.redactor.request_noting(&mut harmless, &mut secrets);
-        if coding::Coding::of(request.headers.get("content-encoding").unwrap_or("")).is_some() {
-            harmless.headers.remove("content-encoding");
-        }
-        let place = self.journal.note(&Entry::Request {
-            n,
-            after: Cow::Borrowed(after),
-            method: Cow::Borrowed(&harmless.method),
-            path: Cow::Borrowed(&harmless.path),
-            headers: Cow::Borrowed(&harmless.headers),
-        });
-        (secrets, place.entry)
     }
 
     /// What was recorded, with the numbers of what never came to be left out.

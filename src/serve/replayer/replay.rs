@@ -222,7 +222,7 @@ impl Replayer {
             drop(playlist);
             self.take(&asked, &read)?
         };
-        let mut answer = self.send(chosen, head, place, clock).await;
+        let mut answer = Box::pin(self.send(chosen, head, place, clock)).await;
         // hyper closes the connection of a request that was not read to its end.
         answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         Some(answer)

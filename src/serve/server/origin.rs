@@ -111,7 +111,10 @@ impl Rewriter {
         let mut copied = 0;
         // Without the host there can only be the beginning of one at the end.
         let mut at = match host {
-            Some(host) if host.find(text).is_none() => text.len().saturating_sub(*longest),
+            Some(host) if host.find(text).is_none() => match extent {
+                Extent::Whole => text.len(),
+                Extent::Begun => text.len().saturating_sub(*longest),
+            },
             _ => 0,
         };
         let undecided = loop {

@@ -19,11 +19,7 @@ impl Take {
             return None;
         }
         let mut interaction = state.interaction.clone();
-        let after = self.after.iter().map(|(interaction, chunks)| Progress {
-            interaction: *interaction as usize,
-            chunks: *chunks as usize,
-        });
-        interaction.after = after.collect();
+        interaction.after = self.after();
         let [asked, said] = state.passing.each_ref().map(Option::as_deref);
         let mut kept = |passing: &Passing| passing.kept(tape.journal(), larges);
         interaction.request.body = asked.map_or_else(|| state.body.joined(), &mut kept);
@@ -47,6 +43,15 @@ impl Take {
             Outcome::Nothing(_) => {}
         }
         Some(interaction)
+    }
+
+    /// What was going on when it was asked.
+    pub(super) fn after(&self) -> Vec<Progress> {
+        let after = self.after.iter().map(|(interaction, chunks)| Progress {
+            interaction: *interaction as usize,
+            chunks: *chunks as usize,
+        });
+        after.collect()
     }
 
     /// What is needed of it beside the journal, now that it is over. Nothing if it has to be held: if it
