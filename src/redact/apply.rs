@@ -387,9 +387,7 @@ fn edit_body(
     if plain.is_some() {
         headers.remove("content-encoding");
     }
-    let sums: Vec<String> =
-        headers.iter().map(|(name, _)| name.to_owned()).filter(|it| sums_up_body(it)).collect();
-    sums.iter().for_each(|name| headers.remove(name));
+    drop_sums(headers);
     if let Some(mut lines) = lines {
         lines.splice(&edits);
         *body = lines.into_amazon();
@@ -403,6 +401,13 @@ fn edit_body(
     }
 }
 
+/// Removes the fields that sum up a body, now that it is another one.
+pub(crate) fn drop_sums(headers: &mut Headers) {
+    let names = headers.iter().map(|(name, _)| name);
+    let sums: Vec<String> = names.filter(|it| sums_up_body(it)).map(str::to_owned).collect();
+    sums.iter().for_each(|name| headers.remove(name));
+}
+
 /// Whether a field sums up the body: what it says of another one is wrong (RFC 9530, and those before it).
 fn sums_up_body(name: &str) -> bool {
     const NAMES: [&str; 5] =
@@ -413,15 +418,16 @@ fn sums_up_body(name: &str) -> bool {
 
 /// Edits of an answer. In bytes that are no text (MessagePack, Protocol Buffers) something else says how long what is
 /// replaced is, so what comes in its place is as long, if that is long enough.
-fn fitted(text: &[u8], mut edits: Vec<Edit>) -> Vec<Edit> {
-    if edits.is_empty() || plain::text(text).is_some() {
-        return edits;
-    }
-    for edit in &mut edits {
-        let placeholder = std::str::from_utf8(&edit.with).unwrap_or_default();
-        edit.with = placeholder::of_length(placeholder, edit.range.len()).into();
-    }
-    edits
+fn fitted(text: &[u8], edits: Vec<Edit>) -> Vec<Edit> {
+    let is_text = edits.is_empty() || plain::text(text).is_some();
+    if is_text { edits } else { edits.into_iter().map(fit).collect() }
+}
+
+/// An edit that keeps the length, if that is long enough.
+pub(super) fn fit(edit: Edit) -> Edit {
+    let placeholder = std::str::from_utf8(&edit.with).unwrap_or_default();
+    let with = placeholder::of_length(placeholder, edit.range.len());
+    Edit::new(edit.range, with)
 }
 
 /// The edits of a text, which may be in UTF-16. What only says that it is may hold another text.

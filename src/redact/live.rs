@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::rule::{Notes, Rule, Side};
 use super::scan::{Input, Scanner, URL_MARK};
 use super::searcher::Searcher;
-use super::{Redactor, Secrets, look, own, value};
+use super::{Redactor, Secrets, apply, look, own, value};
 use crate::cassette::splice::{Edit, in_order, splice};
 
 /// So many bytes before the ones that are looked at are kept: a name stands there.
@@ -51,6 +51,10 @@ pub struct Live {
     scanner: Scanner,
     /// Edits that are decided and not given out.
     edits: Vec<Edit>,
+    /// Whether what comes in the place of a secret is as long.
+    fits: bool,
+    /// Whether something was replaced.
+    has_replaced: bool,
     /// Whether what was found is searched for at once.
     learns: bool,
     /// How many bytes have come since what told last that a secret may stand behind it.
@@ -71,9 +75,16 @@ impl Live {
             written: 0,
             scanner: Scanner::default(),
             edits: Vec::new(),
+            fits: false,
+            has_replaced: false,
             learns: true,
             since: usize::MAX,
         }
+    }
+
+    /// The same for bytes that are no text, where something else says how long what is replaced is.
+    pub(crate) fn fitting(self) -> Self {
+        Self { fits: true, ..self }
     }
 
     /// Takes the next piece and gives what can be written: most often the piece itself.
@@ -94,6 +105,7 @@ impl Live {
         let redactor = &self.redactor;
         let mut notes = Notes { redactor, side: Side::Response, secrets: &mut self.secrets };
         let edits = in_order(own::find(&lines, &mut notes));
+        self.has_replaced |= !edits.is_empty();
         self.push_found(&splice(&lines, &edits)).into_owned()
     }
 
@@ -206,12 +218,18 @@ impl Live {
     }
 
     /// Gives what was held back. A value without an end is taken for a secret.
-    pub fn finish(mut self) -> (Vec<u8>, Secrets) {
+    pub fn finish(self) -> (Vec<u8>, Secrets) {
+        let (out, secrets, _) = self.end();
+        (out, secrets)
+    }
+
+    /// The same, and whether something was replaced in all of it.
+    pub(crate) fn end(mut self) -> (Vec<u8>, Secrets, bool) {
         let mut out = self.push_lines(self.line.len());
         let found = self.by_look(Input::Done);
         self.replace_known(Input::Done, found);
         out.extend(self.scan(Input::Done));
-        (out, self.secrets)
+        (out, self.secrets, self.has_replaced)
     }
 
     /// Moves what was held to the text, with what was found and known secrets replaced, as far as it is
@@ -224,12 +242,14 @@ impl Live {
         };
         // What overlaps what is not decided yet is looked at again.
         let mut end = end.min(decided);
-        let edits = in_order(edits.into_iter().chain(found).collect());
+        let edits = edits.into_iter().chain(found);
+        let edits = in_order(edits.map(|edit| fitted(edit, self.fits)).collect());
         if let Some(cut) = edits.iter().find(|it| it.range.start < end && end < it.range.end) {
             end = cut.range.start;
         }
         let within: Vec<Edit> = edits.into_iter().take_while(|it| it.range.end <= end).collect();
         let rest = self.held.split_off(end);
+        self.has_replaced |= !within.is_empty();
         self.text.extend(splice(&self.held, &within));
         self.held = rest;
     }
@@ -284,11 +304,13 @@ impl Live {
         self.learn();
         let decided = self.scanner.decided(self.text.len());
         let edits = in_order(std::mem::take(&mut self.edits));
-        let local = edits.into_iter().map(|edit| Edit {
-            range: edit.range.start - self.written..edit.range.end - self.written,
-            with: edit.with,
+        let local = edits.into_iter().map(|edit| {
+            let range = edit.range.start - self.written..edit.range.end - self.written;
+            fitted(Edit { range, ..edit }, self.fits)
         });
-        let out = splice(&self.text[self.written..decided], &local.collect::<Vec<_>>());
+        let local: Vec<Edit> = local.collect();
+        self.has_replaced |= !local.is_empty();
+        let out = splice(&self.text[self.written..decided], &local);
         self.written = decided;
         self.forget();
         out
@@ -304,6 +326,10 @@ impl Live {
             self.scanner.forget(count);
         }
     }
+}
+
+fn fitted(edit: Edit, fits: bool) -> Edit {
+    if fits { apply::fit(edit) } else { edit }
 }
 
 /// What is given out of a piece: the piece itself, as far as that is the same.

@@ -51,6 +51,8 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Deref;
 use std::sync::Arc;
 
+#[cfg(feature = "record")]
+pub(crate) use apply::drop_sums;
 pub use audit::Suspect;
 pub(crate) use deltas::Pieces;
 pub use live::Live;
@@ -288,6 +290,14 @@ impl Redactor {
         let lengths = secrets.lengths();
         let told = (!lengths.is_empty()).then(|| Told::Lengths(Arc::new(lengths)))?;
         Some(Self { is_again: true, told: Some(told), ..self.clone() })
+    }
+
+    /// The same rules, given secrets that were found already.
+    #[cfg(feature = "record")]
+    pub(crate) fn knowing(&self, found: Secrets) -> Self {
+        let mut known = self.known();
+        known.extend(found);
+        Self { known: Arc::new(known), ..self.clone() }
     }
 
     /// The same rules, given the variables of the environment: the values of those that are secrets are

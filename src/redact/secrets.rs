@@ -87,6 +87,14 @@ impl Secrets {
         }
     }
 
+    /// Those that `others` has not, which count nowhere.
+    #[cfg(feature = "record")]
+    pub(crate) fn beyond(self, others: &Self) -> Self {
+        let Self { known, mut found, .. } = self;
+        found.retain(|value| !others.known.contains_key(value));
+        Self { known, found, ..Self::default() }
+    }
+
     /// Whether all of these are among them, under the same names.
     pub(super) fn covers(&self, other: &Self) -> bool {
         other.known.iter().all(|(value, placeholder)| self.known.get(value) == Some(placeholder))

@@ -420,3 +420,66 @@ async fn a_json_request_that_takes_its_time_is_passed_on_as_it_comes() {
     assert_eq!(reply.text(), "[1, 2,3]");
     assert_eq!(only(&stage.cassette()).request.body, "[1, 2,3]");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_no_text_and_announced_to_be_large_goes_through_the_journal_and_is_saved_as_ever() {
+    let stage = Stage::new();
+    let secret = ["sk", "-", &"a1b2c3".repeat(8)].concat();
+    let noise = |seed: u32| -> Vec<u8> {
+        (0..1_500_000_u32).map(|at| (at.wrapping_mul(seed) >> 21) as u8 | 0x80).collect()
+    };
+    let keyed = [noise(77), b"\xd9\x33".to_vec(), secret.clone().into_bytes(), noise(5)].concat();
+    let said = [noise(2_654_435_761), keyed.clone()];
+    let (answers, whispered) = (said.clone(), secret.clone());
+    let upstream = Upstream::start(move |asked, wire| {
+        let body = match asked.path() {
+            "/plain" => &answers[0],
+            "/keyed" => &answers[1],
+            "/echo" => &asked.body,
+            _ => whispered.as_bytes(),
+        };
+        wire.send("HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nDigest: x\r\n");
+        wire.send(format!("Content-Length: {}\r\n\r\n", body.len()));
+        wire.send(body);
+        Then::KeepAlive
+    });
+    let session = stage.record(&upstream).await;
+
+    let url = session.url();
+    let paths = ["/plain", "/keyed", "/said"];
+    let recorded = paths.map(|path| get(&format!("{url}{path}")).body);
+    let upload = |url: &str| {
+        let mut wire = Wire::connect(split(url).0);
+        let length = said[0].len();
+        wire.send(format!(
+            "PUT {}/echo HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n",
+            split(url).1
+        ));
+        wire.send(&said[0]);
+        reply(&mut wire, "PUT").body
+    };
+    let echoed = upload(&url);
+    let unsaved = session.finish().await.unwrap();
+    drop(unsaved);
+
+    assert!(recorded == [said[0].clone(), keyed.clone(), secret.clone().into_bytes()]);
+    assert!(echoed == said[0]);
+    let cassette = stage.cassette();
+    let bodies: Vec<_> =
+        cassette.interactions.iter().map(|it| it.response().unwrap().body.bytes()).collect();
+    assert!(bodies[0] == said[0] && bodies[3] == said[0]);
+    assert!(cassette.interactions[3].request.body == said[0]);
+    assert_eq!(bodies[1].len(), keyed.len());
+    for body in &bodies {
+        assert!(memchr::memmem::find(body, secret.as_bytes()).is_none());
+    }
+    let digests =
+        cassette.interactions.iter().map(|it| it.response().unwrap().headers.get("digest"));
+    assert_eq!(digests.collect::<Vec<_>>(), [Some("x"), None, None, Some("x")]);
+    let session = stage.replay().await;
+    assert!(get(&format!("{}/plain", session.url())).body == said[0]);
+    assert!(upload(&session.url()) == said[0]);
+    get(&format!("{}/keyed", session.url()));
+    get(&format!("{}/said", session.url()));
+    session.finish().await.unwrap();
+}

@@ -14,10 +14,15 @@ use crate::store::{Journal, Reader};
 #[derive(Debug, Clone)]
 pub(super) struct Finished {
     entries: Arc<[Range<u64>]>,
+    staged: Staged,
     different: Arc<Difference>,
     after: Arc<[(u32, u32)]>,
     facts: Facts,
 }
+
+/// Where the journal has bodies that were never held: of the request, and of the answer.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Staged([Arc<[Range<u64>]>; 2]);
 
 /// What is asked of all interactions, which takes longer to read than to hold.
 #[derive(Debug, Clone, Copy)]
@@ -77,15 +82,19 @@ impl Finished {
     /// is not known here: then it has to be kept.
     pub(super) fn of(
         interaction: &Interaction,
-        entries: &[Range<u64>],
+        (entries, staged): (&[Range<u64>], Staged),
         journal: &Journal,
     ) -> Result<Option<Self>> {
         let Some(mut said) = journal.interaction(entries)? else { return Ok(None) };
         said.after.clone_from(&interaction.after);
+        if let (false, Outcome::Response(response)) = (staged.0[1].is_empty(), &mut said.outcome) {
+            response.body = Body::default();
+        }
         let different = Difference::between(&said, interaction);
         let is_same = different.applied(said) == *interaction;
         let finished = |after| Self {
             entries: entries.into(),
+            staged,
             different: Arc::new(different),
             after,
             facts: Facts::of(interaction),
@@ -164,7 +173,38 @@ impl Finished {
         let foreign = || Error::new(Kind::ForeignJournal).at(reader.journal().path());
         let mut said = said.ok_or_else(foreign)?;
         said.after = self.after();
+        self.staged.put_into(&mut said, reader)?;
         Ok(said)
+    }
+}
+
+impl Staged {
+    pub(super) fn new(pieces: [Arc<[Range<u64>]>; 2]) -> Self {
+        Self(pieces)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.iter().all(|pieces| pieces.is_empty())
+    }
+
+    /// Reads them into an interaction.
+    ///
+    /// # Errors
+    ///
+    /// If the journal cannot be read.
+    pub(super) fn put_into(
+        &self,
+        interaction: &mut Interaction,
+        reader: &mut Reader<'_>,
+    ) -> Result<()> {
+        let [asked, said] = &self.0;
+        if !asked.is_empty() {
+            interaction.request.body = reader.bytes(asked)?;
+        }
+        if let (false, Outcome::Response(response)) = (said.is_empty(), &mut interaction.outcome) {
+            response.body = Body::Whole(reader.bytes(said)?);
+        }
+        Ok(())
     }
 }
 

@@ -6,27 +6,60 @@ use bytes::Bytes;
 
 use crate::cassette::large::{Gathered, LARGE, Naming, may_be_passed};
 use crate::cassette::{Headers, Large, Larges, Peer};
-use crate::redact::{Live, Redactor, Secrets};
+use crate::redact::{Live, Redactor, Secrets, drop_sums};
 use crate::store::{Entry, Journal};
+use crate::text::plain;
 
-/// Where in the journal a body is, without secrets, and what its name will be.
+/// Where in the journal a body is, without secrets, and what its name will be, if it needs one.
 #[derive(Debug, Default)]
 pub(super) struct Noted {
-    naming: Naming,
+    naming: Option<Naming>,
+    length: u64,
     pieces: Vec<Range<u64>>,
 }
+
+/// What is not held while it comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Due {
+    /// It is never held.
+    Large,
+    /// It is read from the journal when it is saved: nothing would be read in it before.
+    Staged,
+}
+
+impl Due {
+    /// What is found in a body that is no text leaves it as long.
+    pub(super) fn fitted(self, live: Live) -> Live {
+        if self == Self::Staged { live.fitting() } else { live }
+    }
+}
+
+/// What is announced to be no text and longer is not held.
+const STAGED: u64 = LARGE / 16;
 
 impl Noted {
     /// Begins to note what comes behind these header fields, unless it will be held in memory.
     pub(super) fn begin(headers: &Headers) -> Option<Self> {
         let may_come = announced(headers).is_none_or(|length| length > LARGE);
-        (may_come && may_be_passed(headers)).then(Self::default)
+        (may_come && may_be_passed(headers)).then(|| Self::of(Due::Large))
+    }
+
+    pub(super) fn of(due: Due) -> Self {
+        let naming = (due == Due::Large).then(Naming::default);
+        Self { naming, ..Self::default() }
     }
 
     /// A piece of it is in the journal.
     pub(super) fn note(&mut self, pieces: &[Bytes], at: Range<u64>) {
-        pieces.iter().for_each(|piece| self.naming.push(piece));
+        pieces.iter().for_each(|piece| self.add(piece));
         self.pieces.push(at);
+    }
+
+    fn add(&mut self, piece: &[u8]) {
+        self.length += piece.len() as u64;
+        if let Some(naming) = &mut self.naming {
+            naming.push(piece);
+        }
     }
 }
 
@@ -35,15 +68,32 @@ impl Noted {
 pub(super) struct Passing {
     /// Nothing when it has ended.
     live: Option<Live>,
+    /// Whether a secret was taken out of it.
+    is_changed: bool,
     noted: Noted,
     place: (usize, Peer),
 }
 
-/// Whether a body with these header fields is not to be held, of which so many bytes have come, the last
-/// ones in a piece of that length.
-pub(super) fn is_due(headers: &Headers, came: usize, piece: usize) -> bool {
-    let is_large = came as u64 > LARGE || (came == piece && announced(headers) > Some(LARGE));
-    is_large && may_be_passed(headers)
+/// Whether a body with these header fields is not to be held, of which so many bytes have come, the last ones in
+/// that piece.
+pub(super) fn due(headers: &Headers, came: usize, piece: &[u8]) -> Option<Due> {
+    let announced = announced(headers).filter(|_| came == piece.len());
+    let due = if came as u64 > LARGE || announced > Some(LARGE) {
+        Due::Large
+    } else if announced > Some(STAGED) && !plain::may_begin(piece) {
+        Due::Staged
+    } else {
+        return None;
+    };
+    may_be_passed(headers).then_some(due)
+}
+
+/// Says how long a body is, if that was said: addresses, or secrets, may have been replaced in it.
+pub(super) fn announce(headers: &mut Headers, length: u64) {
+    let announced = headers.get("content-length");
+    if announced.is_some_and(|announced| announced.trim().parse() != Ok(length)) {
+        headers.set("content-length", length.to_string());
+    }
 }
 
 /// The length of the body behind these header fields, if it was announced.
@@ -54,16 +104,16 @@ pub(super) fn announced(headers: &Headers) -> Option<u64> {
 impl Passing {
     /// Begins the body of a request with what has come of it, given the secrets that came before it.
     pub(super) fn of_request(
-        redactor: &Redactor,
-        secrets: Secrets,
+        (redactor, secrets): (&Redactor, Secrets),
+        due: Due,
         number: usize,
         came: Gathered,
         journal: &Journal,
     ) -> Self {
         // In replay a request is read in the same way, and placeholders have no numbers there.
-        let live = Live::new(&redactor.unnumbered(), secrets);
-        let (live, noted) = (Some(live), Noted::default());
-        let mut passing = Self { live, noted, place: (number, Peer::Client) };
+        let live = due.fitted(Live::new(&redactor.unnumbered(), secrets));
+        let (live, noted) = (Some(live), Noted::of(due));
+        let mut passing = Self { live, is_changed: false, noted, place: (number, Peer::Client) };
         for piece in came.into_pieces() {
             passing.push(&piece, journal);
             journal.flush();
@@ -78,7 +128,8 @@ impl Passing {
         seen: &[Bytes],
         journal: &Journal,
     ) -> Self {
-        let mut passing = Self { live: Some(live), noted, place: (number, Peer::Server) };
+        let (live, is_changed) = (Some(live), false);
+        let mut passing = Self { live, is_changed, noted, place: (number, Peer::Server) };
         passing.note(&seen.concat(), journal);
         passing
     }
@@ -89,25 +140,41 @@ impl Passing {
         self.note(&shown.unwrap_or_default(), journal);
     }
 
-    /// Nothing more comes.
-    pub(super) fn finish(&mut self, journal: &Journal) {
-        let rest = self.live.take().map(|live| live.finish().0);
-        self.note(&rest.unwrap_or_default(), journal);
+    /// Nothing more comes. Gives the secrets up to here.
+    pub(super) fn finish(&mut self, journal: &Journal) -> Secrets {
+        let (rest, secrets, is_changed) = self.live.take().map(Live::end).unwrap_or_default();
+        self.is_changed |= is_changed;
+        self.note(&rest, journal);
+        secrets
     }
 
-    /// What stands in its place, and where it is.
+    /// Says of it what is true of it as it is noted, where the header fields say that of what came.
+    pub(super) fn describe(&self, headers: &mut Headers) {
+        if self.is_changed {
+            drop_sums(headers);
+        }
+        announce(headers, self.noted.length);
+    }
+
+    /// What stands in its place, and where it is; nothing yet if it is staged.
     pub(super) fn kept(&self, journal: &Journal, larges: &mut Larges) -> Bytes {
-        let Noted { naming, pieces } = &self.noted;
-        let (length, file) = (naming.length(), journal.path().to_owned());
+        let Noted { naming, length, pieces } = &self.noted;
+        let Some(naming) = naming else { return Bytes::new() };
+        let (length, file) = (*length, journal.path().to_owned());
         larges.insert(naming.name(), Large { length, file, pieces: pieces.clone() });
         naming.stand_in()
+    }
+
+    /// Where it is, if it is staged.
+    pub(super) fn staged(&self) -> &[Range<u64>] {
+        if self.noted.naming.is_none() { &self.noted.pieces } else { &[] }
     }
 
     fn note(&mut self, shown: &[u8], journal: &Journal) {
         if !shown.is_empty() {
             let (n, from) = self.place;
             let at = journal.note(&Entry::Passed { n, from, bytes: shown.into() });
-            self.noted.naming.push(shown);
+            self.noted.add(shown);
             self.noted.pieces.push(at.behind());
         }
     }

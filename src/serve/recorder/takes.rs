@@ -107,14 +107,19 @@ impl Kept {
         journal: &Journal,
         larges: &mut Larges,
     ) -> Result<Option<Interaction>> {
-        self.rolled(larges).map(|it| it.into_held(&mut journal.reader())).transpose()
+        let rolled = self.rolled(journal, larges)?;
+        rolled.map(|it| it.into_held(&mut journal.reader())).transpose()
     }
 
     /// It as it is to be saved; `None` if it never came to be. What of it was never held is noted in `larges`.
-    pub(super) fn rolled(&self, larges: &mut Larges) -> Option<Rolled> {
+    ///
+    /// # Errors
+    ///
+    /// If it is in the journal, and that cannot be read.
+    pub(super) fn rolled(&self, journal: &Journal, larges: &mut Larges) -> Result<Option<Rolled>> {
         match self {
-            Self::Held(take) => take.interaction(larges).map(|it| Rolled::Held(Box::new(it))),
-            Self::Finished(finished) => Some(Rolled::Finished(finished.clone())),
+            Self::Held(take) => take.rolled(journal, larges),
+            Self::Finished(finished) => Ok(Some(Rolled::Finished(finished.clone()))),
         }
     }
 

@@ -21,7 +21,7 @@ use crate::compare::renew::{Renewed, renew_by};
 use crate::config::Rules;
 use crate::error::{Error, Kind, Result};
 use crate::identity::{carriers, decide_again, decide_behind, decide_long, decide_servers};
-use crate::redact::{Redacted, Redactor};
+use crate::redact::{Redacted, Redactor, Secrets};
 use crate::serve::recording::{Change, Course, Kept, Origins, Recording, Saved, Wording};
 use crate::store::{self, Alarm, Journal, Recovered};
 
@@ -50,6 +50,8 @@ struct State {
     fault: Option<String>,
     /// What takes are to be in the cassette, by their numbers.
     changes: BTreeMap<usize, Change>,
+    /// The secrets of bodies that are not held: what is saved of these has them no more.
+    found: Secrets,
     /// Whether something was not recorded because this process may open no more files.
     out_of_files: bool,
 }
@@ -96,6 +98,7 @@ impl Tape {
             open: BTreeMap::new(),
             fault: None,
             changes: BTreeMap::new(),
+            found: Secrets::default(),
             out_of_files: false,
         };
         let tape = Self {
@@ -228,7 +231,7 @@ impl Tape {
             return self.put_long(cassette, roll, recording);
         }
         let cassette = held(cassette, roll).map_err(|error| self.unsaved(error))?;
-        let cassette = self.redactor.recording(cassette);
+        let cassette = self.knowing().recording(cassette);
         let cassette = cassette.with_ids(|cassette| {
             let ids = decide_behind(base, cassette);
             // A client that was given no address has one of its own.
@@ -252,7 +255,7 @@ impl Tape {
         roll: Roll<'_>,
         recording: &mut Recording,
     ) -> Result<PathBuf> {
-        let redacted = self.redactor.long_recording((cassette, roll));
+        let redacted = self.knowing().long_recording((cassette, roll));
         let (cassette, roll) = redacted.get();
         // Both read all of it, and neither asks what the other found.
         let ids = std::thread::scope(|scope| {
@@ -275,7 +278,7 @@ impl Tape {
     pub fn so_far(&self) -> Result<Cassette> {
         let cassette = self.roll(None).and_then(|(cassette, roll, _)| held(cassette, roll));
         let cassette = cassette.map_err(|error| self.unsaved(error))?;
-        Ok(self.redactor.recording(cassette).into_inner())
+        Ok(self.knowing().recording(cassette).into_inner())
     }
 
     /// Changes what is to be saved, by the numbers in [`so_far`](Self::so_far).
@@ -394,6 +397,16 @@ impl Tape {
         self.state().fault.get_or_insert(why);
     }
 
+    /// Secrets in a body that is not held.
+    pub(super) fn note_found(&self, secrets: Secrets) {
+        self.state().found.extend(secrets);
+    }
+
+    /// What takes the secrets out of all that was recorded.
+    fn knowing(&self) -> Redactor {
+        self.redactor.knowing(self.state().found.clone())
+    }
+
     pub(super) fn note_out_of_files(&self) {
         self.state().out_of_files = true;
     }
@@ -442,7 +455,8 @@ impl Tape {
         }
         let mut numbers = BTreeMap::new();
         for (number, take) in state.takes.iter().enumerate() {
-            let Some(mut rolled) = take.rolled(&mut cassette.larges) else { continue };
+            let rolled = take.rolled(&self.journal, &mut cassette.larges)?;
+            let Some(mut rolled) = rolled else { continue };
             if let Some(change) = state.changes.get(&number) {
                 let changed = change.applied(rolled.into_held(&mut self.journal.reader())?);
                 let Some(changed) = changed else { continue };

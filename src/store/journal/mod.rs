@@ -231,7 +231,7 @@ impl Writer {
         let noted = [place.start, place.end].map(|at| (at.max(self.length) - self.length) as usize);
         if !written.is_empty() {
             let length = written.end - written.start;
-            text.reserve_exact(length as usize);
+            text.reserve(length as usize);
             // What is written goes to the end, wherever one reads.
             self.file.seek(SeekFrom::Start(written.start))?;
             let read = (&self.file).take(length).read_to_end(text)?;

@@ -3,6 +3,8 @@
 use std::io;
 use std::ops::Range;
 
+use bytes::Bytes;
+
 use super::{Journal, recover};
 use crate::cassette::Interaction;
 use crate::error::{Error, Result};
@@ -48,6 +50,19 @@ impl<'j> Reader<'j> {
         let interaction = recover::interaction(&self.text);
         self.text.shrink_to(WINDOW as usize);
         Ok(interaction)
+    }
+
+    /// The bytes that stand there.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read.
+    pub fn bytes(&mut self, pieces: &[Range<u64>]) -> Result<Bytes> {
+        let length: u64 = pieces.iter().map(|piece| piece.end - piece.start).sum();
+        self.text = Vec::with_capacity(length as usize);
+        let read = self.read(pieces);
+        read.map_err(|source| Error::io("read file", self.journal.path(), source))?;
+        Ok(std::mem::take(&mut self.text).into())
     }
 
     fn read(&mut self, entries: &[Range<u64>]) -> io::Result<()> {

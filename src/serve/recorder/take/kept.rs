@@ -2,16 +2,38 @@
 
 use std::sync::PoisonError;
 
-use super::super::finished::Finished;
-use super::super::passing::Passing;
+use super::super::finished::{Finished, Staged};
+use super::super::passing::{Passing, announce};
+use super::super::roll::Rolled;
 use super::{Asking, Take};
-use crate::cassette::{Body, End, Headers, Interaction, Larges, Outcome, Progress, Request, large};
+use crate::cassette::{Body, End, Interaction, Larges, Outcome, Progress, Request};
 use crate::error::Result;
 use crate::store::Journal;
 
 impl Take {
-    /// The interaction as far as it has come; `None` if the request was never complete and nothing
-    /// was answered, or the server was not asked. What is not held in memory is noted in `larges`.
+    /// The interaction as it is to be saved, as far as it has come; `None` if the request was never complete and
+    /// nothing was answered, or the server was not asked. What is not held in memory is noted in `larges`.
+    ///
+    /// # Errors
+    ///
+    /// If a body of it is in the journal, and that cannot be read.
+    pub(in super::super) fn rolled(
+        &self,
+        journal: &Journal,
+        larges: &mut Larges,
+    ) -> Result<Option<Rolled>> {
+        let Some(mut interaction) = self.interaction(larges) else { return Ok(None) };
+        let staged = self.staged();
+        if !staged.is_empty()
+            && let Some(finished) = self.finished_of(&interaction, staged.clone(), journal)?
+        {
+            return Ok(Some(Rolled::Finished(finished)));
+        }
+        staged.put_into(&mut interaction, &mut journal.reader())?;
+        Ok(Some(Rolled::Held(Box::new(interaction))))
+    }
+
+    /// The same without bodies that are read from the journal when it is saved.
     pub(in super::super) fn interaction(&self, larges: &mut Larges) -> Option<Interaction> {
         let tape = self.tape.upgrade()?;
         let state = self.state();
@@ -26,7 +48,10 @@ impl Take {
         let is_whole = matches!(state.asking, Asking::Reading | Asking::Complete);
         if is_whole {
             let Request { headers, body, .. } = &mut interaction.request;
-            announce(headers, body);
+            match asked {
+                Some(passing) => passing.describe(headers),
+                None => announce(headers, body.len() as u64),
+            }
         }
         match &mut interaction.outcome {
             Outcome::Response(response) => {
@@ -34,8 +59,8 @@ impl Take {
                     Some(said) => Body::Whole(kept(said)),
                     None => state.answer.body(&response.headers),
                 };
-                if said.is_some() && response.end == End::Complete {
-                    announce(&mut response.headers, &response.body.bytes());
+                if let Some(said) = said.filter(|_| response.end == End::Complete) {
+                    said.describe(&mut response.headers);
                 }
                 response.note_left(state.left);
             }
@@ -65,16 +90,23 @@ impl Take {
         let interaction = self.interaction(&mut larges);
         let interaction = interaction.filter(|it| larges.is_empty() && !it.is_socket());
         let Some(interaction) = interaction else { return Ok(None) };
-        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Finished::of(&interaction, &entries, journal)
+        self.finished_of(&interaction, self.staged(), journal)
     }
-}
 
-/// Addresses, or secrets, may have been replaced in a body whose length was announced before.
-fn announce(headers: &mut Headers, body: &[u8]) {
-    let length = large::length(body);
-    let announced = headers.get("content-length");
-    if announced.is_some_and(|announced| announced.trim().parse() != Ok(length)) {
-        headers.set("content-length", length.to_string());
+    fn finished_of(
+        &self,
+        interaction: &Interaction,
+        staged: Staged,
+        journal: &Journal,
+    ) -> Result<Option<Finished>> {
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Finished::of(interaction, (&entries, staged), journal)
+    }
+
+    fn staged(&self) -> Staged {
+        let state = self.state();
+        let staged =
+            |it: &Option<Box<Passing>>| it.as_ref().map_or(&[][..], |it| it.staged()).into();
+        Staged::new(state.passing.each_ref().map(staged))
     }
 }
