@@ -147,8 +147,7 @@ pub(super) const BEGINNING: &[u8] = b"{\"retape_journal\":";
 impl Entry<'_> {
     /// Appends the entry as one line, and what stands behind it; tells how long that is.
     pub(super) fn write(&self, out: &mut Vec<u8>) -> usize {
-        self.line(&mut Members { out, next: b'{' });
-        out.extend_from_slice(b"}\n");
+        self.write_line(out);
         let start = out.len();
         match self {
             Self::Sent { bytes, .. } | Self::Passed { bytes, .. } => out.extend_from_slice(bytes),
@@ -158,6 +157,12 @@ impl Entry<'_> {
         let length = out.len() - start;
         out.push(b'\n');
         length
+    }
+
+    /// Appends the line alone.
+    pub(super) fn write_line(&self, out: &mut Vec<u8>) {
+        self.line(&mut Members { out, next: b'{' });
+        out.extend_from_slice(b"}\n");
     }
 
     fn line(&self, to: &mut Members<'_>) {

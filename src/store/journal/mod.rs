@@ -137,9 +137,18 @@ impl Journal {
     /// Adds an entry to those that the next [`flush`](Self::flush) writes, and gives where it will stand.
     pub fn note(&self, entry: &Entry<'_>) -> Place {
         let mut writer = self.writer();
-        let start = writer.length + writer.lines.len() as u64;
-        let behind = entry.write(&mut writer.lines) as u64;
-        Place { entry: start..writer.length + writer.lines.len() as u64, behind }
+        let start = writer.noted();
+        let (behind, failed) = match entry {
+            Entry::Passed { bytes, .. } if bytes.len() >= LARGE => {
+                entry.write_line(&mut writer.lines);
+                (bytes.len(), writer.write_through(bytes).err())
+            }
+            _ => (entry.write(&mut writer.lines), None),
+        };
+        let place = Place { entry: start..writer.noted(), behind: behind as u64 };
+        drop(writer);
+        failed.iter().for_each(|source| self.tell_unwritten(source));
+        place
     }
 
     /// The interaction whose entries stand there, as far as they say it; nothing if they say no request.
@@ -163,9 +172,11 @@ impl Journal {
         let was_torn = writer.is_torn;
         let failed = writer.write().err().filter(|_| !was_torn);
         drop(writer);
-        if let Some(source) = failed {
-            self.tell(&format!("{source}; free some space"));
-        }
+        failed.iter().for_each(|source| self.tell_unwritten(source));
+    }
+
+    fn tell_unwritten(&self, source: &io::Error) {
+        self.tell(&format!("{source}; free some space"));
     }
 
     /// Writes the last lines that were noted.
@@ -224,6 +235,9 @@ impl Place {
 /// So much room for lines is kept.
 const ROOM: usize = 1 << 20;
 
+/// A piece of a body that is not held is written at once if it has so many bytes: to copy it takes as long.
+const LARGE: usize = 16 << 10;
+
 impl Writer {
     /// Appends what stands there, whether it was written or only noted.
     fn read(&mut self, place: &Range<u64>, text: &mut Vec<u8>) -> io::Result<()> {
@@ -241,6 +255,29 @@ impl Writer {
         }
         text.extend_from_slice(self.lines.get(noted[0]..noted[1]).unwrap_or_default());
         Ok(())
+    }
+
+    /// Where what is noted next will stand.
+    fn noted(&self) -> u64 {
+        self.length + self.lines.len() as u64
+    }
+
+    /// Writes what was noted, and these bytes and a line feed behind it. What could not be written stays noted, and
+    /// the first time is told.
+    fn write_through(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let was_torn = self.is_torn;
+        let written = self.write().and_then(|()| {
+            self.is_torn = true;
+            disk::write(&mut self.file, bytes)
+        });
+        if written.is_ok() {
+            self.is_torn = false;
+            self.length += bytes.len() as u64;
+        } else {
+            self.lines.extend_from_slice(bytes);
+        }
+        self.lines.push(b'\n');
+        if was_torn { Ok(()) } else { written }
     }
 
     /// Writes what was noted. What could not be written stays noted.
@@ -378,9 +415,25 @@ mod tests {
             journal.flush();
         };
 
+        let places = std::cell::RefCell::new(Vec::new());
+        let passed = |number: u8| {
+            let bytes = std::borrow::Cow::Owned(vec![number; LARGE]);
+            let from = crate::cassette::Peer::Client;
+            places.borrow_mut().push(journal.note(&Entry::Passed { n: 0, from, bytes }));
+            journal.flush();
+        };
+
         asked(0);
-        under(Trial::Full, 0, || (asked(1), asked(2)));
+        under(Trial::Full, 0, || {
+            asked(1);
+            passed(0);
+            passed(1);
+            asked(2);
+        });
+        passed(2);
         asked(3);
+        under(Trial::Full, 1, || passed(3));
+        journal.flush();
 
         let left = {
             let file = BufReader::new(File::open(&journal.path).unwrap());
@@ -388,6 +441,11 @@ mod tests {
         };
         let paths = left.cassette.interactions.iter().map(|it| it.request.path.as_str());
         assert_eq!(paths.collect::<Vec<_>>(), ["/0", "/1", "/2", "/3"]);
-        assert_eq!(told.load(Ordering::Relaxed), 1);
+        assert_eq!(told.load(Ordering::Relaxed), 2);
+        let text = fs::read(&journal.path).unwrap();
+        for (number, place) in places.borrow().iter().enumerate() {
+            let [start, end] = [place.behind().start, place.behind().end].map(|at| at as usize);
+            assert!(text[start..end] == vec![number as u8; LARGE]);
+        }
     }
 }
