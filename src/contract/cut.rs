@@ -216,9 +216,9 @@ fn called(json: Text<'_>, asked: Text<'_>) -> Option<String> {
     answer.answers(&call).then_some(call.method)?.map(Cow::into_owned)
 }
 
-/// The type of an answer to a call by JSON-RPC, whatever it lacks that says so.
+/// The type of an answer to a call by JSON-RPC, whatever both lack that says so: they are a pair by their id.
 pub(super) fn outcome(json: Text<'_>, asked: Text<'_>) -> Option<Tag> {
-    let call = Envelope::of(asked).filter(|call| call.is_marked)?;
+    let call = Envelope::of(asked)?;
     let answer = Envelope::of(json).filter(|answer| answer.answers(&call))?;
     let has = |name: &str| json.get(name).is_some();
     let outcome = [RESULT, ERROR].into_iter().find(|name| has(name));

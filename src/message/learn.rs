@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::protocols::only;
 use super::telling::{self, TELLING};
 use super::{Message, Protocols, TagSource};
-use crate::config::{At, Object, Protocol};
+use crate::config::{At, Object};
 use crate::text::json::pointer::{self, is_index};
 use crate::text::json::{Leaf, Text};
 
@@ -134,9 +134,9 @@ impl Protocols {
         for message in messages.iter().filter(|message| !message.is_keep_alive()) {
             let Some(json) = container(message) else { continue };
             let object = Object::of(json);
-            let answer = match self.known(&object) {
+            let answer = match self.outcome(message, &object) {
                 None => None,
-                Some((protocol, _)) => match answered(protocol, &object) {
+                Some(outcome) => match outcome.and_then(|it| answered(it, &object)) {
                     None => continue,
                     answer => answer,
                 },
@@ -147,6 +147,17 @@ impl Protocols {
         let is_open = |answer: &Option<String>| answer.as_ref().is_none_or(|it| answers[it] > 1);
         let open = read.into_iter().filter(|(.., answer)| is_open(answer));
         open.map(|(message, json, object, _)| self.sample(body, message, (json, &object))).collect()
+    }
+
+    /// What a message says beside its type, if that is known: by a protocol, or, where a message has a type and says
+    /// none, by the call that it answers.
+    fn outcome<'m>(&self, message: &Message, object: &Object<'m>) -> Option<Option<Text<'m>>> {
+        if let Some((protocol, _)) = self.known(object) {
+            return Some(protocol.open(object).and_then(|at| object.at(at)));
+        }
+        let is_told = message.tag.is_named() && message.event.is_none();
+        let is_answer = is_told && self.typed(object).is_none();
+        is_answer.then(|| member(object, message.tag.as_str()))
     }
 
     fn sample<'m>(
@@ -176,11 +187,15 @@ impl Protocols {
 /// Where JSON-RPC says which call a message answers.
 const CALL: &str = "id";
 
-/// What a message answers of which a protocol does not say what it is.
-fn answered(protocol: &Protocol, message: &Object<'_>) -> Option<String> {
-    message.at(protocol.open(message)?)?.container()?;
-    let (_, call) = message.members().iter().rfind(|(name, _)| name == CALL)?;
-    Some(call.as_str().to_owned())
+/// The call that a message answers with an outcome that may tell more.
+fn answered(outcome: Text<'_>, message: &Object<'_>) -> Option<String> {
+    outcome.container()?;
+    Some(member(message, CALL)?.as_str().to_owned())
+}
+
+fn member<'m>(message: &Object<'m>, name: &str) -> Option<Text<'m>> {
+    let member = message.members().iter().rfind(|(own, _)| own == name)?;
+    Some(member.1)
 }
 
 impl Sample<'_> {

@@ -259,6 +259,57 @@ fn types_of_messages_that_are_answered_alike_make_one_case() {
     assert_eq!(findings(&Protocols::default(), &recorded, &[contract]), []);
 }
 
+/// A session with an agent that speaks JSON-RPC without saying so, as Codex does.
+fn thread(number: usize) -> Cassette {
+    let told = |method: &str, item: usize| {
+        let thread = format!("thread-{number}");
+        json!({"method": method, "params": {"threadId": thread, "item": item}})
+    };
+    let result = |id: usize| json!({"id": id, "result": {"at": number * 10 + id}});
+    let mut turn = vec![result(2), told("turn/started", 0)];
+    for item in 0..number % 3 {
+        turn.extend(["item/started", "item/delta", "item/completed"].map(|it| told(it, item)));
+    }
+    turn.push(told("turn/completed", 0));
+    let call = |id: usize, method: &str| json!({"id": id, "method": method, "params": {"n": id}});
+    let interactions = vec![
+        sent(&call(0, "initialize"), &[result(0)]),
+        sent(&json!({"method": "initialized"}), &[]),
+        sent(
+            &call(1, "thread/start"),
+            &[result(1), json!({"method": "thread/started", "params": {}})],
+        ),
+        sent(&call(2, "turn/start"), &turn),
+        sent(&call(3, "thread/read"), &[result(3)]),
+    ];
+    Cassette { interactions, ..Cassette::default() }
+}
+
+#[test]
+fn what_answers_a_call_of_json_rpc_has_its_type_by_that_alone() {
+    let name = |number: usize| Name::new(format!("thread-{number}")).unwrap();
+    let recorded: Vec<(Name, Cassette)> = (0..12).map(|it| (name(it), thread(it))).collect();
+    let traffic = Traffic::of(&Protocols::default(), &[], recorded.iter().map(|(n, it)| (n, it)));
+    let findings = check(&traffic, &[]);
+    let [Finding::New(contract)] = findings.as_slice() else { panic!("{findings:?}") };
+
+    assert_snapshot!(order(contract), @r#"
+    SEND /v1/realtime -> 101 application/x-ndjson
+      tag
+        /method
+      orders
+        when method="initialized"
+          ()
+        when method="thread/start"
+          result thread/started
+        when method="turn/start"
+          result turn/started (item/started item/delta item/completed)* turn/completed
+        when method="initialize" | "thread/read"
+          result
+    "#);
+    assert!(contract.to_string().contains("result of thread/read"), "{contract}");
+}
+
 /// What a server says while it fetches something, to the end.
 fn fetched(number: usize, last: Option<&str>) -> Interaction {
     let mut said = vec![r#"{"status":"pulling manifest"}"#.to_owned()];
