@@ -11,6 +11,7 @@ use super::choice::Code;
 use super::edges::{Edges, Letter, Place, Witness};
 use super::expression::Between;
 use super::word::{Token, Word};
+use crate::identity::refers;
 
 /// How words are cut into slices.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +68,10 @@ impl Slicing {
             let slicing = Self::best(key, &words, &tags);
             (slicing.bits(Code::Alike, &words, tags.len()), slicing)
         });
-        let shortest = found.min_by(|one, other| one.0.total_cmp(&other.0))?;
+        let shortest = found.min_by(|one, other| {
+            let is_name = |slicing: &Self| is_name(&slicing.key, &words);
+            one.0.total_cmp(&other.0).then_with(|| is_name(&one.1).cmp(&is_name(&other.1)))
+        })?;
         (shortest.0 < flat.shortest(Code::Alike, tags.len()).1).then_some(shortest.1)
     }
 
@@ -253,6 +257,18 @@ fn referred_to<'w>(words: &[&'w Word]) -> BTreeSet<&'w str> {
     given.into_iter().filter(|(_, tags)| is_key(tags)).map(|(name, _)| name).collect()
 }
 
+/// Whether a key is a name that somebody has chosen, or a number that counts, and no identifier: its values come again
+/// in other recordings, or it is not called like one. Of those that cut alike an identifier is told first.
+fn is_name(key: &str, words: &[&Word]) -> (bool, bool) {
+    let mut seen: BTreeMap<&str, Witness> = BTreeMap::new();
+    let mut values = words.iter().flat_map(|word| {
+        word.tokens.iter().filter_map(|token| Some((token.key(key)?, word.witness)))
+    });
+    let comes_again =
+        values.any(|(value, witness)| *seen.entry(value).or_insert(witness) != witness);
+    (comes_again, !refers(key))
+}
+
 /// Whether a field may tell slices apart: it says a text or a number.
 fn may_be_key(json: &str) -> bool {
     !matches!(json, "true" | "false" | "null" | "\"\"")
@@ -310,6 +326,35 @@ mod tests {
 
         assert_eq!(referred_to(&[&behaves]), BTreeSet::from(["object.metadata.uid"]));
         assert_eq!(referred_to(&[&behaves, &other]), BTreeSet::new());
+    }
+
+    #[test]
+    fn of_keys_that_cut_alike_the_identifier_is_told() {
+        let found = |name: &dyn Fn(u32, usize) -> String, keys: [&str; 2]| {
+            let token = |number: u32, tag: &str, of: usize| Token {
+                fields: vec![
+                    (keys[0].to_owned(), name(number, of)),
+                    (keys[1].to_owned(), format!("\"{number}-{of}\"")),
+                ],
+                ..Token::plain(tag)
+            };
+            let mixed = ["000111", "010101", "011010", "001011", "011100"];
+            let word = |number: u32| {
+                let mut said = [0, 0];
+                let tokens = mixed[number as usize % 5].bytes().map(|of| {
+                    let of = usize::from(of - b'0');
+                    said[of] += 1;
+                    token(number, ["a", "b", "c"][said[of] - 1], of)
+                });
+                Word { tokens: tokens.collect(), witness: Witness(number), ..Word::default() }
+            };
+            Slicing::find(&(0..12).map(word).collect::<Vec<_>>()).map(|slicing| slicing.key)
+        };
+        let place = |_: u32, of: usize| of.to_string();
+        let name = |number: u32, of: usize| format!("\"web-{number}x{of}\"");
+
+        assert_eq!(found(&place, ["index", "item"]).as_deref(), Some("item"));
+        assert_eq!(found(&name, ["name", "uid"]).as_deref(), Some("uid"));
     }
 
     #[test]
