@@ -119,6 +119,28 @@ pub(super) struct Union {
     pub(super) open: bool,
 }
 
+impl Object {
+    /// The objects at a place in these.
+    fn at(&self, place: &[String]) -> Option<&Self> {
+        let Some((step, rest)) = place.split_first() else { return Some(self) };
+        match self {
+            Self::Union(union) => union.branches.get(step)?.at(rest),
+            Self::Plain(fields) if step == "{}" => fields.rest.as_ref()?.schema.objects_at(rest),
+            Self::Plain(fields) => fields.fields.get(step)?.schema.objects_at(rest),
+        }
+    }
+
+    fn always(&self) -> impl Iterator<Item = &str> {
+        let plain = match self {
+            Self::Plain(fields) => Some(fields.fields.iter()),
+            Self::Union(_) => None,
+        };
+        let always = plain.into_iter().flatten();
+        let always = always.filter(|(_, it)| it.presence == Presence::Required);
+        always.map(|(name, _)| name.as_str())
+    }
+}
+
 impl PartialEq for Field {
     fn eq(&self, other: &Self) -> bool {
         self.presence == other.presence && self.schema == other.schema
@@ -303,31 +325,28 @@ impl Schema {
         (field.presence == Presence::Required).then_some(&field.schema)
     }
 
-    /// What stands at a place in objects without a tag, in lists, and in members whose names are data.
-    pub(crate) fn at_place(&self, place: &[String]) -> Option<&Self> {
-        let Some((step, rest)) = place.split_first() else { return Some(self) };
-        let inside = match (step.as_str(), self.object.as_deref()) {
-            ("[]", _) => self.elements(),
-            ("{}", Some(Object::Plain(fields))) => fields.rest.as_ref().map(|rest| &rest.schema),
-            (name, Some(Object::Plain(fields))) => fields.fields.get(name).map(|it| &it.schema),
-            _ => None,
-        };
-        let place = || match self.array.as_deref() {
-            Some(Array::Tuple(places)) => places.fields.get(step).map(|it| &it.schema),
-            _ => None,
-        };
-        inside.or_else(place)?.at_place(rest)
+    /// The names of the fields that each of the objects at a place has, if no field tells these apart.
+    pub(crate) fn always_at(&self, place: &[String]) -> BTreeSet<&str> {
+        self.objects_at(place).map_or_else(BTreeSet::new, |objects| objects.always().collect())
     }
 
     /// The names of the fields that each of them has, if they are objects without a tag.
     pub(crate) fn always(&self) -> impl Iterator<Item = &str> {
-        let plain = match self.object.as_deref() {
-            Some(Object::Plain(fields)) => Some(fields.fields.iter()),
-            _ => None,
+        self.object.iter().flat_map(|objects| objects.always())
+    }
+
+    /// The objects at a place: in fields, in objects of one kind, in lists, and in members whose names are data.
+    fn objects_at(&self, place: &[String]) -> Option<&Object> {
+        let Some((step, rest)) = place.split_first() else { return self.object.as_deref() };
+        let listed = match self.array.as_deref() {
+            Some(Array::Tuple(places)) => places.fields.get(step).map(|it| &it.schema),
+            Some(Array::List(elements)) => Some(elements).filter(|_| step == "[]"),
+            None => None,
         };
-        let always =
-            plain.into_iter().flatten().filter(|(_, it)| it.presence == Presence::Required);
-        always.map(|(name, _)| name.as_str())
+        match listed {
+            Some(listed) => listed.objects_at(rest),
+            None => self.object.as_deref()?.at(place),
+        }
     }
 
     /// The words by which the field `name` tells the objects in a list apart. The list stands in fields, one below the

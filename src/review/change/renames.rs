@@ -69,7 +69,7 @@ pub(super) fn replace(drafts: &mut Vec<Draft>, gone: &[&Gain], old: &Schema, par
     // The fields of the header are none of one object.
     let objects = objects.into_iter().filter(|_| part != Part::Headers);
     for (object, fields) in objects {
-        let always = old.at_place(object).map_or(0, |object| object.always().count());
+        let always = old.always_at(object).len();
         let is_one = |draft: &Draft| is_gone(draft) && fields.contains(&draft.path);
         let are_all_gone = fields.len() > 1
             && fields.len() == always

@@ -67,6 +67,13 @@ fn another_object_in_the_place_of_one_is_told_once() {
             "breaking field-missing: `spec` has none of the 2 fields that were always there: `a`, `b`",
         ],
     );
+    let by_kind = "by type\n  added\n    spec: {a: string, b: integer}\n  gone\n    n: integer";
+    check(
+        by_kind,
+        "by type\n  added\n    spec: {}\n  gone\n    n: integer",
+        &["breaking field-missing: `added.spec` has none of the 2 fields that were always there: \
+             `a`, `b`"],
+    );
     let [cost, id] = ["cost", "id"]
         .map(|name| format!("breaking field-missing: `{name}` is gone, which was always there"));
     check(job, "object\n  owner: string\n  region: boolean", &[&cost, &id]);
