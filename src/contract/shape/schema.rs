@@ -335,6 +335,21 @@ impl Schema {
         self.object.iter().flat_map(|objects| objects.always())
     }
 
+    /// The words that a field of the objects at a place says, if it says no more than some.
+    pub(crate) fn words_at(&self, place: &[String], field: &str) -> BTreeSet<&str> {
+        let words: Vec<&String> = match self.objects_at(place) {
+            Some(Object::Union(union)) if union.tag == field => union.branches.keys().collect(),
+            Some(Object::Plain(fields)) => {
+                match fields.fields.get(field).map(|it| &it.schema.string) {
+                    Some(Some(Text::Of(_, words))) => words.iter().collect(),
+                    _ => Vec::new(),
+                }
+            }
+            _ => Vec::new(),
+        };
+        words.into_iter().map(String::as_str).collect()
+    }
+
     /// The objects at a place: in fields, in objects of one kind, in lists, and in members whose names are data.
     fn objects_at(&self, place: &[String]) -> Option<&Object> {
         let Some((step, rest)) = place.split_first() else { return self.object.as_deref() };

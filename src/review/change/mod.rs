@@ -20,6 +20,7 @@ mod draft;
 mod exchange;
 mod group;
 mod instead;
+mod kinds;
 mod listed;
 mod locate;
 mod moved;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::about::{About, row_around};
 use super::draft::{Draft, Position, at, cut, first_time, one_of, same_or_added};
+use super::kinds;
 use super::renames::{GONE, rename, rename_optional, replace, wrap, wraps};
 use super::report::{Part, TOLERANT, Verdict};
 use super::rule::Rule;
@@ -169,7 +170,8 @@ fn changes(
     let mut kinds = BTreeSet::new();
     for value in values {
         // All of them were read before.
-        for violation in old.accepts_text(Text::known(value.json)) {
+        let broken = old.accepts_text(Text::known(value.json));
+        for violation in kinds::together(broken, old, new) {
             let is_shown = |gain: &Gain| shows(gain, &violation, value.json);
             let row = || row_around(Text::known(value.json), &violation.pointer, part);
             let row = || row().map(|row| row.as_str().to_owned());
@@ -310,7 +312,7 @@ fn of_gain(part: Part, gain: &Gain) -> Draft {
         }
         Gained::Kind(tag, value) => {
             let what = format!("{name} can be of a new kind, told by `{tag}` `{value}`");
-            (Rule::KindNew, format!("{tag} {value}"), what)
+            (Rule::KindNew, kind_key(tag, value), what)
         }
         Gained::Wider => {
             (Rule::ShapeWider, String::new(), format!("{name} can be more than it could"))
@@ -344,7 +346,7 @@ fn of_violation(part: Part, violation: &Violation) -> Draft {
         Fault::Unknown | Fault::Other => (Rule::FieldNew, format!("{name} is new")),
         Fault::Name => (Rule::ShapeWider, format!("{name} is a member of a name that none had")),
         Fault::Branch => {
-            let tag = violation.pointer.rsplit('/').next().unwrap_or_default();
+            let tag = told_by(violation);
             let what = format!("{name} is of a new kind: `{tag}` is `{found}`, not `{expected}`");
             (Rule::KindNew, what)
         }
@@ -359,11 +361,24 @@ fn of_violation(part: Part, violation: &Violation) -> Draft {
         Fault::Missing | Fault::Unknown | Fault::Other | Fault::Name => Inside::Around,
         _ => Inside::There,
     };
-    // As a word that is told by what both sides promise.
-    let key = if violation.fault == Fault::Word { found } else { expected };
+    // As what is told by what both sides promise.
+    let key = match violation.fault {
+        Fault::Word => found,
+        Fault::Branch => kind_key(told_by(violation), &said(&violation.found)),
+        _ => expected,
+    };
     let draft = judged(rule, part, what).at(path).keyed(key);
     let draft = draft.about(about(&violation.place, inside));
     if violation.fault == Fault::Other { other_kind(&draft, part) } else { draft }
+}
+
+/// The field that tells the kind of an object of another kind.
+fn told_by(violation: &Violation) -> &str {
+    violation.pointer.rsplit('/').next().unwrap_or_default()
+}
+
+fn kind_key(tag: &str, value: &str) -> String {
+    format!("{tag} {value}")
 }
 
 /// A new field beside which none of those is that were known: what says by a field what it is has come to say

@@ -194,9 +194,13 @@ impl Sides<'_> {
             let may_be_same = origin.recordings <= 1 && are_one(&mut new.iter().copied());
             return may_be_same && (weight.is_each() || !weight.is_beside_others);
         }
+        let about = self.population(draft, &self.old.iter().collect::<Vec<_>>());
+        // What could not show it before went another way, and is no witness. An invariant comes from many that could.
+        let could_show =
+            |old: &Answer| draft.rule == Rule::InvariantBroken || about.is_in(old, draft.part);
         let is_same = |place: &String| match self.old {
             [] => origin.is_of(cassette_of(place)),
-            old => old.iter().any(|answer| answer.place == *place),
+            old => old.iter().any(|it| it.place == *place && could_show(it)),
         };
         let is_one = || match self.old {
             [] => origin.recordings == 1 || are_one(&mut new.iter().copied()),

@@ -164,6 +164,68 @@ fn an_optional_object_that_comes_under_another_name_was_renamed() {
 }
 
 #[test]
+fn what_an_object_of_another_kind_says_is_one_change() {
+    let call = |number: usize| format!(r#"{{"type":"call","call_id":"c{number}","name":"add"}}"#);
+    let recorded = |said: &dyn Fn(usize) -> String| {
+        let one = |number: usize| {
+            let answer = format!(r#"{{"output":[{},{}]}}"#, call(number), said(number));
+            let interactions = vec![exchange("/run", &asked(number), 200, &[&answer])];
+            let cassette = Cassette { interactions, ..Cassette::default() };
+            (Name::new(format!("run-{number}")).unwrap(), cassette)
+        };
+        (0..12).map(one).collect::<Vec<_>>()
+    };
+    let some = |other: &'static str| {
+        let said = move |number| if number == 3 { other.to_owned() } else { call(number) };
+        told(&recordings::compared(&recorded(&call), &recorded(&said)))
+    };
+
+    assert_eq!(
+        some(r#"{"type":"note","text":"it rains"}"#),
+        ["unproven kind-new: `output[]` is of a new kind: `type` is `\"note\"`, not `\"call\"`"]
+    );
+    // One that has the fields of the known kind is one.
+    assert_eq!(
+        some(r#"{"type":"ask","call_id":"c3","name":"add"}"#),
+        ["unproven value-new: `output[].type` can be `\"ask\"`"]
+    );
+    // Where the known kind does not come any more, the fields are gone.
+    let none = recorded(&|_| r#"{"type":"note"}"#.to_owned());
+    let all = |number: usize| {
+        let (name, mut cassette) = none[number].clone();
+        let answer = r#"{"output":[{"type":"note"}]}"#;
+        cassette.interactions = vec![exchange("/run", &asked(number), 200, &[answer])];
+        (name, cassette)
+    };
+    let gone = told(&recordings::compared(&recorded(&call), &(0..12).map(all).collect::<Vec<_>>()));
+    assert!(gone[0].starts_with("breaking field-missing: `output[]"), "{gone:?}");
+}
+
+#[test]
+fn a_scenario_that_went_another_way_before_proves_nothing() {
+    let recorded = |detail: &dyn Fn(usize) -> &'static str| {
+        let one = |number: usize| {
+            let answer = format!(r#"{{"ok":true{}}}"#, detail(number));
+            let interactions = vec![exchange("/run", &asked(number), 200, &[&answer])];
+            let cassette = Cassette { interactions, ..Cassette::default() };
+            (Name::new(format!("run-{number}")).unwrap(), cassette)
+        };
+        (0..12).map(one).collect::<Vec<_>>()
+    };
+    let old = recorded(&|number| if number == 7 { r#","why":{"a":"x","b":"y"}"# } else { "" });
+    let told_of = |numbers: &'static [usize]| {
+        let why =
+            |number: usize| if numbers.contains(&number) { r#","why":{"a":"x"}"# } else { "" };
+        told(&recordings::compared(&old, &recorded(&why)))
+    };
+
+    let gone =
+        |verdict| format!("{verdict} field-missing: `why.b` is gone, which was always there");
+    assert_eq!(told_of(&[2, 4]), [gone("unproven")]);
+    assert_eq!(told_of(&[7]), [gone("breaking")]);
+}
+
+#[test]
 fn an_answer_of_json_rpc_is_one_to_the_call_whatever_it_lacks() {
     let recorded = |said: &dyn Fn(usize) -> String| {
         let one = |number: usize| {
