@@ -84,6 +84,22 @@ pub(crate) fn has_name_in(open: &Endpoint, endpoint: &Endpoint) -> bool {
         })
 }
 
+/// How many parts a name with slashes has at most: `@cf/meta/llama-3-8b`.
+const PARTS: usize = 3;
+
+/// Whether two paths are the same but for what may be a name with slashes in it, such as `meta-llama/Llama-3-8B`: the
+/// last part of both is a name.
+pub(crate) fn differ_by_name_with_slashes(one: &str, other: &str) -> bool {
+    let differ = one.split('/').zip(other.split('/')).enumerate();
+    let differ: Vec<(usize, (&str, &str))> =
+        differ.filter(|(_, (one, other))| one != other).collect();
+    let (Some((first, _)), Some((last, (name, named)))) = (differ.first(), differ.last()) else {
+        return false;
+    };
+    let are_as_long = one.split('/').count() == other.split('/').count();
+    are_as_long && last > first && last - first < PARTS && is_name(name) && is_name(named)
+}
+
 /// An open place has one name. Where several came, what was taken for a prefix (`dv` of `dv-8Zq…`) is none that all
 /// have: then it is named after what stands before it.
 fn name_open_places(paths: &mut BTreeMap<&Endpoint, String>, known: &BTreeSet<&Endpoint>) {
@@ -405,6 +421,20 @@ mod tests {
     fn words_of_the_interface_are_none() {
         let words = ["GET /v1/agents/ -> 200", "GET /v1/tools/ -> 200", "GET /v2/tools/ -> 200"];
         check(&words, &[], &words);
+    }
+
+    #[test]
+    fn a_name_may_have_slashes() {
+        for (one, other, expected) in [
+            ("/models/meta/llama-3-8b/run", "/models/mistralai/mistral-7b/run", true),
+            ("/run/@cf/meta/llama-3-8b", "/run/@cf/mistral/mistral-7b-v0.1", true),
+            ("/models/meta/llama-3-8b/run", "/models/meta/llama-4-8b/run", false),
+            ("/models/meta/llama-3-8b/run", "/models/mistral-7b/run", false),
+            ("/models/meta/llama-3-8b/run", "/models/mistralai/mistral-7b/stop", false),
+            ("/users/active/list", "/teams/open/list", false),
+        ] {
+            assert_eq!(differ_by_name_with_slashes(one, other), expected, "{one} {other}");
+        }
     }
 
     #[test]

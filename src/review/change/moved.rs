@@ -9,7 +9,10 @@ use super::report::Verdict;
 use super::rule::Rule;
 use crate::cassette::Media;
 use crate::contract::order::FEWEST;
-use crate::contract::{Contract, Endpoint, Kinds, settled, without_names};
+use crate::contract::{
+    Contract, Endpoint, Kinds, differ_by_name_with_slashes, settled, without_names,
+};
+use crate::text::json::Text;
 
 /// Which endpoint was another one before: the same but for names in its path, such as that of a model, or for its
 /// status too, of which there is one where there was one. A refusal in the place of a success is another answer. So it
@@ -29,24 +32,50 @@ pub(super) fn moved<'a>(
     let settled = settled(&both, std::iter::empty());
     let path = |it: &Endpoint| without_names(&settled.get(it).unwrap_or(it).path);
     let paths: BTreeMap<&Endpoint, String> = both.iter().map(|it| (it, path(it))).collect();
-    let only = |all: &'a Promises, not: &Promises, one: &Endpoint, like: Like| {
-        let of = |it: &Endpoint| (it.method.clone(), paths.get(it));
-        let own = |it: &&Endpoint| of(it) == of(one) && like(it, one) && !not.all.contains_key(*it);
-        let mut found = all.all.keys().filter(own);
-        found.next().filter(|_| found.next().is_none())
+    let is_there = |one: &Endpoint, other: &Endpoint| {
+        one.method == other.method && paths.get(one) == paths.get(other)
     };
     // Two that have nothing in common are no models of one kind.
     let are_alike = |one: &Endpoint, other: &Endpoint| {
         without_names(&one.path) == without_names(&other.path)
             || has_common(&was.all[one].contract, &is.all[other].contract)
     };
-    let before = |endpoint: &'a Endpoint| {
+    let has_slashes = |one: &Endpoint, other: &Endpoint| {
+        one.method == other.method
+            && (one.path == other.path || differ_by_name_with_slashes(&one.path, &other.path))
+    };
+    let before = |endpoint: &'a Endpoint, is_it: &dyn Fn(&Endpoint, &Endpoint) -> bool| {
         [same, alike, as_json].into_iter().find_map(|like| {
-            only(is, was, endpoint, like).filter(|it| *it == endpoint)?;
-            only(was, is, endpoint, like).filter(|it| are_alike(it, endpoint))
+            let own = |it: &&Endpoint| like(it, endpoint) && is_it(it, endpoint);
+            let new = is.all.keys().filter(own).filter(|it| !was.all.contains_key(*it));
+            only(new).filter(|it| *it == endpoint)?;
+            let gone = was.all.keys().filter(own).filter(|it| !is.all.contains_key(*it));
+            only(gone).filter(|it| are_alike(it, endpoint))
         })
     };
-    is.all.keys().filter_map(|endpoint| Some((endpoint, before(endpoint)?))).collect()
+    let found = |endpoint: &'a Endpoint| {
+        let asked_anew = || {
+            let other = before(endpoint, &has_slashes);
+            other.filter(|it| is_same_question([it, endpoint], was, is))
+        };
+        before(endpoint, &is_there).or_else(asked_anew)
+    };
+    is.all.keys().filter_map(|endpoint| Some((endpoint, found(endpoint)?))).collect()
+}
+
+/// The first, if there is no other.
+fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
+    all.next().filter(|_| all.next().is_none())
+}
+
+/// Whether the same step of a scenario asks both, with some of the same fields: then another word in the path is
+/// another name, and not another thing.
+fn is_same_question([before, endpoint]: [&Endpoint; 2], was: &Promises, is: &Promises) -> bool {
+    let [old, new] = [was.asked(before), is.asked(endpoint)].map(|asked| {
+        let members = asked.into_iter().filter_map(Text::read).flat_map(Text::members);
+        members.map(|(name, _)| name.into_owned()).collect::<BTreeSet<String>>()
+    });
+    !was.places(before).is_disjoint(&is.places(endpoint)) && !old.is_disjoint(&new)
 }
 
 /// Whether answers have a field or a kind of message in common, if they say anything.

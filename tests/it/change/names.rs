@@ -87,6 +87,25 @@ fn another_model_in_the_path_is_asked_the_same() {
 }
 
 #[test]
+fn another_model_with_a_slash_in_its_name_is_asked_the_same() {
+    let recorded = |model: &str, field: &str, said: &str| {
+        let one = |number: usize| {
+            let asked = format!(r#"{{"{field}":"go {number}"}}"#);
+            exchange(&format!("/models/{model}/run"), &asked, 200, &[said])
+        };
+        apart("run", (0..8).map(one))
+    };
+    let old = recorded("meta/llama-3-8b", "inputs", OLD);
+    let told = |model: &str, field: &str| told(&compared(&old, &recorded(model, field, NEW)));
+
+    let moved = "compatible endpoint-new: it is asked where `/models/meta/llama-3-8b/run` was";
+    assert_eq!(told("mistralai/mistral-7b", "inputs"), [GONE, moved]);
+    // What is asked otherwise is something else.
+    let other = "compatible endpoint-new: the endpoint is new";
+    assert_eq!(told("mistralai/mistral-7b", "prompt")[0], other);
+}
+
+#[test]
 fn a_refusal_is_told_by_the_path_that_the_other_side_shows() {
     let mut new = recorded(&["b4174a", "3fa9c1"], false, OLD);
     for (_, cassette) in &mut new {
