@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 
+use super::calls::Calls;
 use super::{
     Body, Cassette, Chunk, Content, Frame, Headers, Id, Ids, Interaction, Outcome, Peer, Progress,
     Request, Response,
@@ -193,10 +194,10 @@ fn frames_of(source: &Cassette, number: usize) -> &[Frame] {
 }
 
 impl Cassette {
-    /// The cassette with each message of a client over a WebSocket as a request of its own, for
-    /// whoever reads requests and answers.
+    /// The cassette with each message of a client over a WebSocket as a request of its own, and with what
+    /// answers it, whatever the client says in between: for whoever reads requests and answers.
     pub(crate) fn by_message(self) -> Self {
-        let Some(exchanges) = Exchanges::by_message(&self) else { return self };
+        let Some(exchanges) = Exchanges::split(&self, Split::Named) else { return self };
         let Exchanges { mut cassette, spots, .. } = exchanges;
         // A close ends the last answer.
         let mut last: HashMap<usize, usize> = HashMap::new();
@@ -271,6 +272,8 @@ pub(crate) fn in_frame(place: &str) -> Option<(Option<usize>, &str)> {
 enum Split {
     /// The next message on the WebSocket.
     ByMessage,
+    /// The same, but for what names an earlier message.
+    Named,
     /// Whatever else is asked as well.
     ByTime,
 }
@@ -366,6 +369,7 @@ struct Socket<'c> {
     next: usize,
     /// The exchange to which what the server says belongs.
     latest: usize,
+    calls: Calls,
 }
 
 impl<'c> Unfolding<'c> {
@@ -409,7 +413,8 @@ impl<'c> Unfolding<'c> {
         self.push(whole, Spot { interaction: number, part: Part::Request });
         if let Some(response) = interaction.response().filter(|_| interaction.is_socket()) {
             let frames = &response.frames;
-            self.sockets.push(Socket { interaction: number, frames, next: 0, latest });
+            let calls = Calls::default();
+            self.sockets.push(Socket { interaction: number, frames, next: 0, latest, calls });
         }
     }
 
@@ -428,7 +433,7 @@ impl<'c> Unfolding<'c> {
     }
 
     fn frame(&mut self, at: usize) {
-        let Socket { interaction, frames, next, latest } = self.sockets[at];
+        let Socket { interaction, frames, next, latest, .. } = self.sockets[at];
         let frame = &frames[next];
         self.sockets[at].next += 1;
         let Some(message) = frame.message() else { return };
@@ -439,6 +444,7 @@ impl<'c> Unfolding<'c> {
             let asked = request(&self.source.interactions[interaction], interaction, frame);
             self.push(answered(asked, frame.ms), spot);
             self.sockets[at].latest = count;
+            self.sockets[at].calls.ask(count, message);
             return;
         }
         // What came after something else was asked is no answer from before it.
@@ -453,7 +459,10 @@ impl<'c> Unfolding<'c> {
             self.push(answered(nobody, frame.ms), Spot { interaction, part: Part::Rest });
             self.sockets[at].latest = count;
         }
-        let latest = self.sockets[at].latest;
+        let Socket { latest, calls, .. } = &self.sockets[at];
+        let named = || calls.answered(message, *latest);
+        let named = (self.split == Split::Named).then(named).flatten();
+        let latest = named.unwrap_or(*latest);
         if let Outcome::Response(response) =
             &mut self.exchanges.cassette.interactions[latest].outcome
             && let Body::Stream(chunks) = &mut response.body

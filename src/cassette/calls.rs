@@ -1,0 +1,181 @@
+//! Which message of a client an answer over a WebSocket names.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use crate::text::json::Text;
+use crate::text::rpc::Envelope;
+
+/// The messages of a client over one WebSocket, by what answers call them.
+///
+/// # Rationale
+///
+/// A server that works on several things at once says which one an answer is about: by the `id` of the message, or by
+/// an identifier that stands in a field of the same name in both. That the last message came later says nothing then.
+/// It counts only where the last message could have been named as well, and was not: a `stop` without a name is
+/// answered by what comes behind it.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    /// Which exchanges said what in a field of that name.
+    said: HashMap<(String, String), BTreeSet<usize>>,
+    /// The exchange of each call of JSON-RPC, by its id.
+    rpc: HashMap<String, usize>,
+    /// The names of the fields in which the last message said something.
+    last: HashSet<String>,
+}
+
+/// The field that names a message as such.
+const ID: &str = "id";
+
+/// What identifies something has so many bytes or more.
+const SHORTEST: usize = 6;
+
+impl Calls {
+    /// A client says this, which is an exchange of its own.
+    pub(super) fn ask(&mut self, exchange: usize, message: &[u8]) {
+        self.last.clear();
+        let Some(json) = Text::parse_container(message) else { return };
+        if let Some(id) = Envelope::of(json).and_then(|call| call.asked()) {
+            self.rpc.insert(plain(id).to_owned(), exchange);
+        }
+        for (name, value) in names(json) {
+            self.last.insert(name.clone());
+            self.said.entry((name, value)).or_default().insert(exchange);
+        }
+    }
+
+    /// The exchange to which an answer belongs, if it names one, or may name the `last` one.
+    pub(super) fn answered(&self, message: &[u8], last: usize) -> Option<usize> {
+        let json = Text::parse_container(message)?;
+        let answered = Envelope::of(json).and_then(|answer| answer.answered());
+        if let Some(exchange) = answered.and_then(|id| self.rpc.get(plain(id))) {
+            return Some(*exchange);
+        }
+        let mut named: Option<BTreeSet<usize>> = None;
+        let mut may_be_last = false;
+        for name in names(json) {
+            let Some(exchanges) = self.said.get(&name) else { continue };
+            may_be_last |= self.last.contains(&name.0);
+            named = Some(named.map_or_else(|| exchanges.clone(), |all| &all & exchanges));
+        }
+        let named = named.filter(|named| may_be_last && !named.contains(&last))?;
+        named.last().copied()
+    }
+}
+
+/// What a message says that may name one: each with the name of its field.
+fn names(json: Text<'_>) -> Vec<(String, String)> {
+    // Each side of JSON-RPC counts its own calls.
+    let is_rpc = Envelope::of(json).is_some();
+    let mut names = Vec::new();
+    json.each_leaf(|pointer, name, value, spelled| {
+        let is_own = !is_rpc && pointer.len() == name.len() + 1 && name == ID && spelled != "null";
+        if is_own || spelled.starts_with('"') && is_identifier(&value) {
+            names.push((name.into_owned(), value.into_owned()));
+        }
+    });
+    names
+}
+
+/// Whether a text identifies something: a word with a digit.
+fn is_identifier(text: &str) -> bool {
+    text.len() >= SHORTEST
+        && text.bytes().any(|byte| byte.is_ascii_digit())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:/".contains(&byte))
+}
+
+/// An id whether it is spelled as a text or as a number.
+fn plain(id: &str) -> &str {
+    id.trim_matches('"')
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::cassette::{
+        Cassette, Content, Frame, Headers, Interaction, Outcome, Peer, Request, Response,
+    };
+
+    /// Asks each, and says which of them the answer belongs to; none means the last one.
+    fn check(asked: &[&str], answer: &str, expected: Option<usize>) {
+        let mut calls = Calls::default();
+        for (exchange, message) in asked.iter().enumerate() {
+            calls.ask(exchange, message.as_bytes());
+        }
+
+        let answered = calls.answered(answer.as_bytes(), asked.len() - 1);
+
+        assert_eq!(answered, expected, "{answer} to {asked:?}");
+    }
+
+    #[test]
+    fn an_answer_belongs_to_the_message_that_it_names() {
+        let [one, other] = [r#"{"id":"a","type":"subscribe"}"#, r#"{"id":"b","type":"subscribe"}"#];
+        check(&[one, other], r#"{"id":"a","type":"next"}"#, Some(0));
+        check(&[one, other], r#"{"id":"b","type":"next"}"#, None);
+        check(&[one, other], r#"{"id":"c","type":"next"}"#, None);
+        // Whoever said it last is meant.
+        check(&[one, other, one, other], r#"{"id":"a","type":"next"}"#, Some(2));
+        // One that has no name is answered by what comes behind it.
+        check(&[one, r#"{"type":"stop"}"#], r#"{"id":"a","type":"stopped"}"#, None);
+        check(&[one, "ping"], r#"{"id":"a","type":"next"}"#, None);
+    }
+
+    #[test]
+    fn what_names_an_earlier_message_is_read_as_its_answer() {
+        let frame = |from, said: &str| {
+            let content = Content::Text(said.to_owned().into());
+            Frame { from, content, ..Frame::of_server() }
+        };
+        let frames = vec![
+            frame(Peer::Client, r#"{"id":"a","n":1}"#),
+            frame(Peer::Server, r#"{"id":"a","n":2}"#),
+            frame(Peer::Client, r#"{"id":"b","n":3}"#),
+            frame(Peer::Server, r#"{"id":"a","n":4}"#),
+            frame(Peer::Server, r#"{"id":"b","n":5}"#),
+        ];
+        let request = Request {
+            method: "GET".to_owned(),
+            path: "/graphql".to_owned(),
+            headers: Headers::new(),
+            body: Bytes::new(),
+        };
+        let outcome = Outcome::Response(Response { frames, ..Response::of(101) });
+        let interactions = vec![Interaction { after: Vec::new(), request, outcome }];
+        let cassette = Cassette { interactions, ..Cassette::default() };
+
+        let read = cassette.by_message();
+
+        let said = |interaction: &Interaction| {
+            let body = interaction.response().expect("an answer").body.bytes();
+            String::from_utf8(body.to_vec()).expect("text")
+        };
+        let said: Vec<String> = read.interactions.iter().map(said).collect();
+        let answers = "{\"id\":\"a\",\"n\":2}\n{\"id\":\"a\",\"n\":4}\n";
+        assert_eq!(said, ["", answers, "{\"id\":\"b\",\"n\":5}\n"]);
+    }
+
+    #[test]
+    fn a_field_of_the_same_name_may_say_which_one_is_meant() {
+        let cell = |id: &str| format!(r#"{{"header":{{"msg_id":"{id}","session":"s-123456"}}}}"#);
+        let [one, other] = [cell("m-0000001"), cell("m-0000002")];
+        let of = |id: &str| {
+            let parent = format!(r#"{{"msg_id":"{id}","session":"s-123456"}}"#);
+            format!(r#"{{"header":{{"msg_id":"m-0000009"}},"parent_header":{parent}}}"#)
+        };
+        check(&[&one, &other], &of("m-0000001"), Some(0));
+        check(&[&one, &other], &of("m-0000002"), None);
+        check(&[&one, &other], &of("m-0000005"), None);
+    }
+
+    #[test]
+    fn an_answer_of_json_rpc_belongs_to_its_call() {
+        let [one, other] = [r#"{"id":0,"method":"a"}"#, r#"{"id":1,"method":"b"}"#];
+        check(&[one, other], r#"{"id":0,"result":{}}"#, Some(0));
+        check(&[one, r#"{"method":"initialized"}"#], r#"{"id":"0","result":{}}"#, Some(0));
+        // What the server asks, and what the client answers, have numbers of their own.
+        check(&[one, other], r#"{"id":0,"method":"approve"}"#, None);
+        check(&[one, r#"{"id":1,"result":{}}"#], r#"{"id":1,"method":"approve"}"#, None);
+    }
+}
