@@ -42,6 +42,7 @@ pub struct Protocols {
 static KNOWN: LazyLock<Vec<Protocol>> = LazyLock::new(|| {
     let files = [
         include_str!("presets/letta.toml"),
+        include_str!("presets/acp.toml"),
         include_str!("presets/mcp.toml"),
         include_str!("presets/openai-chat.toml"),
         include_str!("presets/openai-responses.toml"),

@@ -351,6 +351,15 @@ mod tags {
     }
 
     #[test]
+    fn what_an_agent_tells_its_client_is_told_by_what_it_is() {
+        let of = |params: &str| {
+            format!(r#"{{"jsonrpc":"2.0","method":"session/update","params":{params}}}"#)
+        };
+        check(&of(r#"{"update":{"sessionUpdate":"tool_call"}}"#), None, "tool_call");
+        check(&of("{}"), None, "session/update");
+    }
+
+    #[test]
     fn chunks_of_a_completion_are_told_by_what_they_bring() {
         let chunk = |rest: &str| format!(r#"{{"object":"chat.completion.chunk",{rest}}}"#);
         let choice = |choice: &str| chunk(&format!(r#""choices":[{choice}]"#));
