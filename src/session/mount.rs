@@ -1,19 +1,22 @@
 //! A cassette on a `wiremock::MockServer`, for tests that have one already.
 
 use std::path::Path;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll, Waker};
 
-use http::StatusCode;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
+use bytes::Bytes;
+use http::header::CONTENT_LENGTH;
+use http_body_util::BodyExt as _;
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
-use crate::cassette::{Body, Cassette, End, Outcome, Response};
+use crate::cassette::{Body, Cassette, End, Outcome};
 use crate::error::{Error, Kind, Result};
 use crate::review::report::{self, Rerun};
 use crate::serve::lock;
 use crate::serve::replayer::{MISS, Recorded, Replayer, SHOULD_RETRY};
-use crate::serve::server::{ADDRESSES, Arrival, OURS, Place, header_map, may_hold_origins};
+use crate::serve::server::{Answer, Arrival, OURS, Place};
 use crate::store;
 
 /// Lets a mock server answer from a cassette, given by the path of its file.
@@ -135,13 +138,8 @@ impl Player {
         };
         let place = Place::of(&head.headers);
         let arrival = Arrival { head: &head, target: &target, place };
-        let chosen = self.replayer.choose(arrival, request.body.clone().into());
-        let recorded = self.replayer.recorded();
-        match chosen.map(|chosen| recorded.response(&chosen)) {
-            Ok(Some(response)) => {
-                template(&response, &recorded.cassette().recorded.upstream, place)
-            }
-            Ok(None) => ResponseTemplate::new(StatusCode::BAD_GATEWAY),
+        match self.replayer.answer_at_once(arrival, request.body.clone().into()) {
+            Ok(answer) => template(answer),
             Err(mismatch) => {
                 // Another test has recorded it, whose name is not known here.
                 let rerun = Rerun::Test { name: None, sets_mode: false };
@@ -164,21 +162,20 @@ impl Respond for Responder {
     }
 }
 
-/// The answer for a client that sees us at `place`. What HTTP does not allow is left out.
-fn template(response: &Response, upstream: &str, place: Place<'_>) -> ResponseTemplate {
-    let mut headers = header_map(&response.headers);
-    // The server frames the body itself.
-    headers.remove(CONTENT_LENGTH);
-    let mut body = response.body.bytes();
-    if let Some(outward) = place.outward(upstream).filter(|_| !upstream.is_empty()) {
-        outward.fields(&mut headers, &ADDRESSES);
-        let is_readable = may_hold_origins(&headers) && !headers.contains_key(CONTENT_ENCODING);
-        let replaced = if is_readable { outward.whole(&body) } else { None };
-        body = replaced.unwrap_or(body);
-    }
-    let status = StatusCode::from_u16(response.status).unwrap_or(StatusCode::BAD_GATEWAY);
-    let template = ResponseTemplate::new(status).set_body_bytes(body.to_vec());
-    headers.iter().fold(template, |template, (name, value)| template.append_header(name, value))
+/// What the mock server is to send, which frames the body itself.
+fn template(answer: Answer) -> ResponseTemplate {
+    let (mut head, body) = answer.into_parts();
+    head.headers.remove(CONTENT_LENGTH);
+    // Nothing of it is to come later.
+    let whole = pin!(body.collect()).poll(&mut Context::from_waker(Waker::noop()));
+    let body = match whole {
+        Poll::Ready(Ok(body)) => body.to_bytes(),
+        Poll::Ready(Err(_)) | Poll::Pending => Bytes::new(),
+    };
+    let template = ResponseTemplate::new(head.status).set_body_bytes(body);
+    head.headers
+        .iter()
+        .fold(template, |template, (name, value)| template.append_header(name, value))
 }
 
 fn refuse(cassette: &Cassette) -> Result<()> {

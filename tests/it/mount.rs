@@ -1,5 +1,7 @@
 //! A cassette on a mock server.
 
+use std::io::Write as _;
+
 use insta::assert_snapshot;
 use retape::cassette::{Body, Chunk, End, Headers, Interaction, Outcome, Request, Response};
 use retape::redact::Redactor;
@@ -193,4 +195,27 @@ async fn a_status_that_http_does_not_have_is_refused() {
     let refused = mount(&server, Saved::new(vec![recorded]).file()).await.unwrap_err().to_string();
 
     assert!(refused.contains("`status` is no status code: 100 to 999"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_clients_own_secret_comes_back_and_what_it_does_not_take_is_not_compressed() {
+    let key = |seed: &str| ["sk", "-", &seed.repeat(8)].concat();
+    let said = format!(r#"{{"token": "{}"}}"#, key("a1b2c3"));
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(said.as_bytes()).unwrap();
+    let mut request = asked("GET", "/me", "");
+    request.headers.append("authorization", format!("Bearer {}", key("a1b2c3")));
+    let mut response = answered(200, "");
+    response.headers.append("content-encoding", "gzip");
+    response.body = Body::Whole(encoder.finish().unwrap().into());
+    let saved = Saved::new(vec![interaction(request, Outcome::Response(response))]);
+    let server = MockServer::start().await;
+    let mounted = mount(&server, saved.file()).await.unwrap();
+
+    let fields = format!("Authorization: Bearer {}\r\nAccept-Encoding: identity\r\n", key("d4e5f6"));
+    let answer = ask("GET", &format!("{}/me", server.uri()), &fields, "");
+
+    assert_eq!(answer.text(), format!(r#"{{"token": "{}"}}"#, key("d4e5f6")));
+    assert_eq!(answer.field("content-encoding"), None);
+    mounted.finish().unwrap();
 }

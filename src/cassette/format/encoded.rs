@@ -65,6 +65,9 @@ impl<'a> Encoded<'a> {
             match name {
                 "bytes" => encoded.length = Some(reader.count()?),
                 "lengths" => encoded.lengths = Some(reader.list(Reader::count)?),
+                _ if encoded.form.is_some() => {
+                    return Err(reader.invalid("`encoded` is written twice"));
+                }
                 _ => encoded.form = Form::read(reader, name)?,
             }
             Ok(())

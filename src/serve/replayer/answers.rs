@@ -166,6 +166,20 @@ impl Answers {
     }
 }
 
+#[cfg(feature = "wiremock")]
+impl Answers {
+    /// The answer of an interaction, without what came before it.
+    pub(super) fn at_once(&self, number: usize, wanted: &Wanted<'_>) -> Answer {
+        let plain = Special::default();
+        let special = self.special.get(&number).unwrap_or(&plain);
+        match special.nothing {
+            Some(end) => no_answer(end, &unanswered(end, wanted.upstream)),
+            None => Ready { laid: self.shelf.get(number), special: Some(special) }
+                .answer(wanted, None),
+        }
+    }
+}
+
 impl Wanted<'_> {
     /// The fields of a head as they are to be this time.
     fn fields(&self, headers: &HeaderMap) -> HeaderMap {

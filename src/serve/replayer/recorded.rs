@@ -1,26 +1,18 @@
 //! A cassette made ready to answer.
 
-#[cfg(feature = "wiremock")]
-use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::answers::Answers;
 use super::meanwhile::Meanwhile;
-#[cfg(feature = "wiremock")]
-use super::replay::Chosen;
 use super::script::Script;
 use super::sockets;
-#[cfg(feature = "wiremock")]
-use crate::cassette::Response;
 use crate::cassette::exchanges::{Exchanges, Part, Spot, message_request};
 use crate::cassette::{Cassette, Interaction, Name, Outcome, Request, text};
 use crate::compare::matching::{Credentials, Index};
 use crate::config::{Redaction, Rules};
 use crate::error::Result;
-#[cfg(feature = "wiremock")]
-use crate::identity::Echo;
 use crate::message::{lines, posts};
 use crate::redact::Redactor;
 use crate::serve::server::Place;
@@ -235,32 +227,5 @@ impl Recorded {
             return upstream;
         }
         self.cassette.address_of(place.server).unwrap_or(upstream)
-    }
-
-    /// The recorded answer that was chosen, with the client's own identifiers in it; `None` if there
-    /// was none.
-    #[cfg(feature = "wiremock")]
-    pub fn response(&self, chosen: &Chosen) -> Option<Cow<'_, Response>> {
-        let response = self.cassette.interactions[chosen.number].response()?;
-        if chosen.renamed.is_empty() {
-            return Some(Cow::Borrowed(response));
-        }
-        let mut named = response.clone();
-        if let Cow::Owned(plain) = response.readable() {
-            named.body = plain;
-            named.headers.remove("content-encoding");
-        }
-        let echoes = Echo::all(&named.body.bytes(), self.index.made_up());
-        named.body = chosen.renamed.body(named.body, &echoes);
-        if response.is_of_amazon() {
-            named.body = named.body.into_amazon();
-        }
-        for (_, value) in named.headers.iter_mut() {
-            let text = std::str::from_utf8(value).ok().and_then(|text| chosen.renamed.text(text));
-            if let Some(text) = text {
-                *value = text.into();
-            }
-        }
-        Some(Cow::Owned(named))
     }
 }

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
+use http::HeaderMap;
 use http::header::{CONNECTION, HeaderValue};
 use http::request::Parts;
 use tokio::sync::watch;
@@ -235,35 +236,46 @@ impl Replayer {
         place: Place<'_>,
         clock: Clock,
     ) -> Answer {
-        let Chosen { number, renamed, unveiled, behind, blow } = chosen;
-        if let Some(blow) = blow.as_ref().filter(|blow| blow.is_instead()) {
+        let blow = chosen.blow.as_ref();
+        if let Some(blow) = blow.filter(|blow| blow.is_instead()) {
             if *blow == Blow::Silence {
                 Hold::silent(&self.run).end().await;
             }
             return blow.answer();
         }
-        let silent = blow.as_ref().filter(|blow| blow.falls_silent());
-        let wanted = Wanted {
+        let hold = if blow.is_some_and(Blow::falls_silent) {
+            Some(Hold::silent(&self.run))
+        } else {
+            let hold = self.recorded.meanwhile.hold(chosen.number, &self.run);
+            hold.map(|hold| hold.naming(self.naming()))
+        };
+        let early = head.extensions.get();
+        let wanted = Wanted { early, hold, ..self.wanted(&chosen, &head.headers, place, clock) };
+        self.recorded.answers.send(chosen.number, wanted).await
+    }
+
+    /// What an answer is to be like that nothing holds back.
+    fn wanted<'w>(
+        &'w self,
+        chosen: &'w Chosen,
+        headers: &'w HeaderMap,
+        place: Place<'w>,
+        clock: Clock,
+    ) -> Wanted<'w> {
+        Wanted {
             upstream: self.server(place),
             place,
             clock,
             chunking: self.chunking,
-            headers: &head.headers,
-            early: head.extensions.get(),
-            renamed: &renamed,
-            unveiled: &unveiled,
-            hold: match silent {
-                Some(_) => Some(Hold::silent(&self.run)),
-                None => {
-                    let hold = self.recorded.meanwhile.hold(number, &self.run);
-                    hold.map(|hold| hold.naming(self.naming()))
-                }
-            },
-            behind,
+            headers,
+            early: None,
+            renamed: &chosen.renamed,
+            unveiled: &chosen.unveiled,
+            hold: None,
+            behind: chosen.behind.clone(),
             shown: MadeUp::some(&self.shown()),
-            blow,
-        };
-        self.recorded.answers.send(number, wanted).await
+            blow: chosen.blow.clone(),
+        }
     }
 
     /// Gives what an answer says later the names that the client has made up by then.
@@ -285,14 +297,21 @@ impl Replayer {
         })
     }
 
-    /// The interaction that answers a request now; it counts as played.
+    /// Answers a request as it was recorded, at once.
     ///
     /// # Errors
     ///
     /// What is most alike, if nothing answers it.
     #[cfg(feature = "wiremock")]
-    pub fn choose(&self, arrival: Arrival<'_>, body: Bytes) -> Result<Chosen, Box<Mismatch>> {
-        self.find(arrival, body).map_err(|asked| self.explain(*asked))
+    pub fn answer_at_once(
+        &self,
+        arrival: Arrival<'_>,
+        body: Bytes,
+    ) -> Result<Answer, Box<Mismatch>> {
+        let chosen = self.find(arrival, body).map_err(|asked| self.explain(*asked))?;
+        let Arrival { head, place, .. } = arrival;
+        let wanted = self.wanted(&chosen, &head.headers, place, Pace::Instant.begin());
+        Ok(self.recorded.answers.at_once(chosen.number, &wanted))
     }
 
     /// The interaction that answers a request, or what was asked.
