@@ -212,7 +212,8 @@ async fn the_clients_own_secret_comes_back_and_what_it_does_not_take_is_not_comp
     let server = MockServer::start().await;
     let mounted = mount(&server, saved.file()).await.unwrap();
 
-    let fields = format!("Authorization: Bearer {}\r\nAccept-Encoding: identity\r\n", key("d4e5f6"));
+    let fields =
+        format!("Authorization: Bearer {}\r\nAccept-Encoding: identity\r\n", key("d4e5f6"));
     let answer = ask("GET", &format!("{}/me", server.uri()), &fields, "");
 
     assert_eq!(answer.text(), format!(r#"{{"token": "{}"}}"#, key("d4e5f6")));

@@ -20,9 +20,9 @@ pub(super) struct Finished {
     facts: Facts,
 }
 
-/// Where the journal has bodies that were never held: of the request, and of the answer.
+/// Where the journal has the body of an answer that was never held, if it has one.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Staged([Arc<[Range<u64>]>; 2]);
+pub(super) struct Staged(Arc<[Range<u64>]>);
 
 /// What is asked of all interactions, which takes longer to read than to hold.
 #[derive(Debug, Clone, Copy)]
@@ -87,9 +87,7 @@ impl Finished {
     ) -> Result<Option<Self>> {
         let Some(mut said) = journal.interaction(entries)? else { return Ok(None) };
         said.after.clone_from(&interaction.after);
-        if let (false, Outcome::Response(response)) = (staged.0[1].is_empty(), &mut said.outcome) {
-            response.body = Body::default();
-        }
+        staged.put(&mut said, || Ok(Bytes::new()))?;
         let different = Difference::between(&said, interaction);
         let is_same = different.applied(said) == *interaction;
         let finished = |after| Self {
@@ -179,15 +177,15 @@ impl Finished {
 }
 
 impl Staged {
-    pub(super) fn new(pieces: [Arc<[Range<u64>]>; 2]) -> Self {
-        Self(pieces)
+    pub(super) fn new(pieces: &[Range<u64>]) -> Self {
+        Self(pieces.into())
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.iter().all(|pieces| pieces.is_empty())
+        self.0.is_empty()
     }
 
-    /// Reads them into an interaction.
+    /// Reads it into its interaction.
     ///
     /// # Errors
     ///
@@ -197,12 +195,16 @@ impl Staged {
         interaction: &mut Interaction,
         reader: &mut Reader<'_>,
     ) -> Result<()> {
-        let [asked, said] = &self.0;
-        if !asked.is_empty() {
-            interaction.request.body = reader.bytes(asked)?;
-        }
-        if let (false, Outcome::Response(response)) = (said.is_empty(), &mut interaction.outcome) {
-            response.body = Body::Whole(reader.bytes(said)?);
+        self.put(interaction, || reader.bytes(&self.0))
+    }
+
+    fn put(
+        &self,
+        interaction: &mut Interaction,
+        read: impl FnOnce() -> Result<Bytes>,
+    ) -> Result<()> {
+        if let (false, Outcome::Response(response)) = (self.is_empty(), &mut interaction.outcome) {
+            response.body = Body::Whole(read()?);
         }
         Ok(())
     }

@@ -18,35 +18,18 @@ pub(super) struct Noted {
     pieces: Vec<Range<u64>>,
 }
 
-/// What is not held while it comes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Due {
-    /// It is never held.
-    Large,
-    /// It is read from the journal when it is saved: nothing would be read in it before.
-    Staged,
-}
-
-impl Due {
-    /// What is found in a body that is no text leaves it as long.
-    pub(super) fn fitted(self, live: Live) -> Live {
-        if self == Self::Staged { live.fitting() } else { live }
-    }
-}
-
-/// What is announced to be no text and longer is not held.
+/// An answer of more bytes that is no text is read from the journal when it is saved: nobody reads in it before.
 const STAGED: u64 = LARGE / 16;
 
 impl Noted {
     /// Begins to note what comes behind these header fields, unless it will be held in memory.
     pub(super) fn begin(headers: &Headers) -> Option<Self> {
         let may_come = announced(headers).is_none_or(|length| length > LARGE);
-        (may_come && may_be_passed(headers)).then(|| Self::of(Due::Large))
+        (may_come && may_be_passed(headers)).then(Self::named)
     }
 
-    pub(super) fn of(due: Due) -> Self {
-        let naming = (due == Due::Large).then(Naming::default);
-        Self { naming, ..Self::default() }
+    fn named() -> Self {
+        Self { naming: Some(Naming::default()), ..Self::default() }
     }
 
     /// A piece of it is in the journal.
@@ -74,18 +57,17 @@ pub(super) struct Passing {
     place: (usize, Peer),
 }
 
-/// Whether a body with these header fields is not to be held, of which so many bytes have come, the last ones in
-/// that piece.
-pub(super) fn due(headers: &Headers, came: usize, piece: &[u8]) -> Option<Due> {
-    let announced = announced(headers).filter(|_| came == piece.len());
-    let due = if came as u64 > LARGE || announced > Some(LARGE) {
-        Due::Large
-    } else if announced > Some(STAGED) && !plain::may_begin(piece) {
-        Due::Staged
-    } else {
-        return None;
-    };
-    may_be_passed(headers).then_some(due)
+/// Whether a body with these header fields is not to be held, of which so many bytes have come, the last
+/// ones in a piece of that length.
+pub(super) fn is_due(headers: &Headers, came: usize, piece: usize) -> bool {
+    let is_large = came as u64 > LARGE || (came == piece && announced(headers) > Some(LARGE));
+    is_large && may_be_passed(headers)
+}
+
+/// Whether an answer with these header fields is staged, of which this has come.
+pub(super) fn is_staged(headers: &Headers, came: &[u8]) -> bool {
+    let is_long = announced(headers).is_some_and(|length| (STAGED..=LARGE).contains(&length));
+    is_long && !plain::may_begin(came) && may_be_passed(headers)
 }
 
 /// Says how long a body is, if that was said: addresses, or secrets, may have been replaced in it.
@@ -104,15 +86,15 @@ pub(super) fn announced(headers: &Headers) -> Option<u64> {
 impl Passing {
     /// Begins the body of a request with what has come of it, given the secrets that came before it.
     pub(super) fn of_request(
-        (redactor, secrets): (&Redactor, Secrets),
-        due: Due,
+        redactor: &Redactor,
+        secrets: Secrets,
         number: usize,
         came: Gathered,
         journal: &Journal,
     ) -> Self {
         // In replay a request is read in the same way, and placeholders have no numbers there.
-        let live = due.fitted(Live::new(&redactor.unnumbered(), secrets));
-        let (live, noted) = (Some(live), Noted::of(due));
+        let live = Live::new(&redactor.unnumbered(), secrets);
+        let (live, noted) = (Some(live), Noted::named());
         let mut passing = Self { live, is_changed: false, noted, place: (number, Peer::Client) };
         for piece in came.into_pieces() {
             passing.push(&piece, journal);
@@ -132,6 +114,12 @@ impl Passing {
         let mut passing = Self { live, is_changed, noted, place: (number, Peer::Server) };
         passing.note(&seen.concat(), journal);
         passing
+    }
+
+    /// Begins the body of an answer that is staged.
+    pub(super) fn staging(live: Live, number: usize) -> Self {
+        let (live, noted) = (Some(live.fitting()), Noted::default());
+        Self { live, is_changed: false, noted, place: (number, Peer::Server) }
     }
 
     /// Takes the next piece.

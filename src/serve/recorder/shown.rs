@@ -98,6 +98,11 @@ impl Shown {
         std::str::from_utf8(&whole).ok().and_then(amazon::bytes).unwrap_or_default().into()
     }
 
+    /// Whether a body is read piece by piece as it is.
+    pub(super) fn is_read_in_pieces(&self) -> bool {
+        self.coding.is_none() && self.amazon.is_none() && self.whole.is_none()
+    }
+
     /// What goes on with a body that is read piece by piece as it is.
     pub(super) fn into_live(self) -> Live {
         self.live

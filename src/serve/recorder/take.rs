@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 
 use super::arrived::Arrived;
 use super::end_to_end::recorded;
-use super::passing::{self, Due, Noted, Passing};
+use super::passing::{self, Noted, Passing};
 use super::shown::Shown;
 use super::tape::Tape;
 use crate::cassette::large::{self, Gathered};
@@ -218,25 +218,31 @@ impl Take {
             Interaction { outcome: Outcome::Response(response), .. } => &response.headers,
             _ => return false,
         };
-        let Some(due) = passing::due(headers, came, bytes) else { return false };
+        let is_first = from == Peer::Server && came == bytes.len();
+        let is_staged = is_first
+            && state.shown.as_ref().is_some_and(|shown| shown.is_read_in_pieces())
+            && passing::is_staged(headers, bytes);
+        if !is_staged && !passing::is_due(headers, came, bytes.len()) {
+            return false;
+        }
         self.begin(state);
         let (number, journal) = (self.number, tape.journal());
         let mut passing = match from {
             Peer::Client => {
-                let came = std::mem::take(&mut state.body);
-                let by = (&*self.redactor, state.secrets.clone());
-                Passing::of_request(by, due, number, came, journal)
+                let (came, secrets) = (std::mem::take(&mut state.body), state.secrets.clone());
+                Passing::of_request(&self.redactor, secrets, number, came, journal)
+            }
+            Peer::Server if is_staged => {
+                let Some(shown) = state.shown.take() else { return false };
+                Passing::staging(shown.into_live(), number)
             }
             Peer::Server => {
-                let noted = match due {
-                    Due::Large => state.noted.take().map(|noted| *noted),
-                    Due::Staged => Some(Noted::of(due)),
+                let (Some(shown), Some(noted)) = (state.shown.take(), state.noted.take()) else {
+                    return false;
                 };
-                let Some((shown, noted)) = state.shown.take().zip(noted) else { return false };
                 state.answer = Arrived::default();
                 let seen = std::mem::take(&mut state.seen);
-                let live = due.fitted(shown.into_live());
-                Passing::of_answer((live, noted), number, &seen, journal)
+                Passing::of_answer((shown.into_live(), *noted), number, &seen, journal)
             }
         };
         passing.push(bytes, journal);

@@ -174,8 +174,9 @@ impl Answers {
         let special = self.special.get(&number).unwrap_or(&plain);
         match special.nothing {
             Some(end) => no_answer(end, &unanswered(end, wanted.upstream)),
-            None => Ready { laid: self.shelf.get(number), special: Some(special) }
-                .answer(wanted, None),
+            None => {
+                Ready { laid: self.shelf.get(number), special: Some(special) }.answer(wanted, None)
+            }
         }
     }
 }

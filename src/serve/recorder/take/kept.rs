@@ -6,7 +6,7 @@ use super::super::finished::{Finished, Staged};
 use super::super::passing::{Passing, announce};
 use super::super::roll::Rolled;
 use super::{Asking, Take};
-use crate::cassette::{Body, End, Interaction, Larges, Outcome, Progress, Request};
+use crate::cassette::{Body, End, Interaction, Larges, Outcome, Peer, Progress, Request};
 use crate::error::Result;
 use crate::store::Journal;
 
@@ -104,9 +104,7 @@ impl Take {
     }
 
     fn staged(&self) -> Staged {
-        let state = self.state();
-        let staged =
-            |it: &Option<Box<Passing>>| it.as_ref().map_or(&[][..], |it| it.staged()).into();
-        Staged::new(state.passing.each_ref().map(staged))
+        let passing = &self.state().passing[Peer::Server as usize];
+        passing.as_ref().map_or_else(Staged::default, |passing| Staged::new(passing.staged()))
     }
 }
