@@ -222,11 +222,12 @@ pub(crate) struct Field {
 }
 
 /// What comes last in the names of how long something took, if a server says so.
-const TIMINGS: [&str; 9] = [
+const TIMINGS: [&str; 10] = [
     "_ns",
     "ttft_ms",
     "ttft_us",
     "_duration",
+    "Duration",
     "time_to_first_token",
     "rocessingTimeMs",
     "processing_time_ms",
@@ -312,7 +313,8 @@ impl<'v> Said<'v> {
         let is_number = || self.text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
         let is_process = || may_number(self.value());
         self.field.is_padding
-            || ((self.field.is_span || self.field.is_timing) && is_number())
+            || ((self.field.is_span || self.field.is_timing)
+                && (is_number() || is_written_span(self.text)))
             || (self.field.is_measured && is_number() && !is_epoch(self.text))
             || (self.field.is_clocked
                 && is_number()
@@ -320,6 +322,26 @@ impl<'v> Said<'v> {
                 && !is_epoch(self.text))
             || (self.field.is_process && is_process())
     }
+}
+
+/// Whether a text of JSON says how long something took, as Protocol Buffers (`0.1069s`) and Go (`1m2.5s`) write it:
+/// numbers, each with a unit of time.
+fn is_written_span(text: &str) -> bool {
+    const UNITS: [&str; 7] = ["h", "m", "s", "ms", "us", "µs", "ns"];
+    let Some(mut rest) = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) else {
+        return false;
+    };
+    rest = rest.strip_prefix('-').unwrap_or(rest);
+    let mut has_any = false;
+    while !rest.is_empty() {
+        let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let next = behind.trim_start_matches(|c: char| !c.is_ascii_digit());
+        if behind.len() == rest.len() || !UNITS.contains(&&behind[..behind.len() - next.len()]) {
+            return false;
+        }
+        (rest, has_any) = (next, true);
+    }
+    has_any
 }
 
 /// What looks like a name or a point in time within a text, in order.

@@ -319,6 +319,12 @@ mod tests {
         check("1763712000", "1763712999.75", "created", false);
         check("17.5", "3", "duration_ms", true);
         check("0.0288", "5e-05", "queue_time", true);
+        check("0.5", "0.25", "executionDuration", true);
+        check("\"0.106911980s\"", "\"0.15s\"", "executionDuration", true);
+        check("\"1m2.5s\"", "\"350µs\"", "duration", true);
+        check("\"0.1s\"", "\"0.2s\"", "offset", false);
+        check("\"5 seats\"", "\"6 seats\"", "duration", false);
+        check("\"1s\"", "\"fast\"", "duration", false);
         check("0.0288", "1763712000", "completion_time", false);
         check("1.25", "1.5", "start_time", false);
         check("1763712000", "1763712999", "count", false);
