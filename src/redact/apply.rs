@@ -336,7 +336,7 @@ fn known_in_text(searcher: &Searcher, text: &mut String) {
     edit_text(text, |text| searcher.edits(text.as_bytes()));
 }
 
-fn known_in_headers(searcher: &Searcher, headers: &mut Headers) {
+pub(super) fn known_in_headers(searcher: &Searcher, headers: &mut Headers) {
     for (_, value) in headers.iter_mut() {
         let edits = searcher.edits(value);
         if !edits.is_empty() {

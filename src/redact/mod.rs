@@ -389,9 +389,11 @@ impl Redactor {
         apply::request(self, request, &mut Secrets::default());
     }
 
-    /// Takes the secrets out of a request and notes them, for what comes later in a journal.
+    /// Takes the secrets out of a request, those that are known before too, and notes them, for what comes later in a
+    /// journal.
     pub fn request_noting(&self, request: &mut Request, secrets: &mut Secrets) {
         apply::request(self, request, secrets);
+        apply::known(self, request, &secrets.searcher());
     }
 
     /// Takes out of a message of a client what only its query tells, which [`Live`] does not see, and notes it.
@@ -413,11 +415,14 @@ impl Redactor {
         self.headers_noting(headers, &mut Secrets::default());
     }
 
-    /// Takes the secrets out of the header fields of an answer and notes them.
+    /// The same for the header fields of an answer.
     pub(crate) fn headers_noting(&self, headers: &mut Headers, secrets: &mut Secrets) {
         let mut notes = Notes { redactor: self, side: Side::Response, secrets };
         header::redact(headers, &mut notes);
         apply::looks_in_headers(headers, &mut notes);
+        if self.applies(Rule::Values) {
+            apply::known_in_headers(&secrets.searcher(), headers);
+        }
     }
 
     /// The body of an answer behind these header fields without its codings and the secrets in it.

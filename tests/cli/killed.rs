@@ -72,6 +72,30 @@ fn what_had_arrived_when_it_was_killed_is_saved_by_the_next_start() {
     assert_eq!(saved.matches("\"path\"").count(), 2, "{saved}");
 }
 
+#[test]
+fn the_value_of_a_secret_variable_is_in_nothing_that_a_killed_recorder_leaves() {
+    let stage = Stage::new();
+    let key = ["Zq8v", "T3mK9xW2", "pL7nB4cR"].concat();
+    let said = key.clone();
+    let upstream = Upstream::start(move |_, wire| {
+        let head = format!("HTTP/1.1 200 {said}\r\nX-Note: {said}\r\nX-Note: in {said}\r\n");
+        wire.send(format!("{head}Content-Length: {}\r\n\r\n{said}", said.len()));
+        Then::KeepAlive
+    });
+    let mut command = stage.retape(&["record", "--upstream", &upstream.url(), "tape"]);
+    command.env("ACME_API_KEY", &key);
+
+    let mut running = Running::start(command);
+    let (url, fields) = (running.line(), format!("X-Note: {key}\r\n"));
+    client::ask("POST", &format!("{url}/{key}?q={key}"), &fields, &format!("hello {key}"));
+    running.signal(Signal::KILL);
+    running.end();
+
+    let journal = stage.read("cassettes/tape.json.part");
+    assert_eq!(journal.matches("[redacted:").count(), 8, "{journal}");
+    assert!(!journal.contains(&key), "{journal}");
+}
+
 /// The command in a hint, run as it is.
 fn follow(stage: &Stage, hint: &str) -> Output {
     let command = hint.split('`').find(|part| part.starts_with("retape recover")).unwrap();

@@ -158,7 +158,7 @@ impl Take {
             n: self.number,
             ms,
             status,
-            reason: reason.map(Cow::Borrowed),
+            reason: reason.map(|reason| Cow::Owned(self.redactor.text(reason))),
             headers: Cow::Owned(harmless),
         });
         let interim = std::mem::take(&mut state.interim);
@@ -338,7 +338,7 @@ impl Take {
                 }
                 Outcome::Nothing(nothing) => *nothing = end,
             }
-            self.redactor.headers(&mut trailers);
+            self.redactor.headers_noting(&mut trailers, &mut state.secrets);
             let (n, left) = (self.number, state.left);
             self.note(&Entry::End { n, end, left, trailers: Cow::Owned(trailers) });
             self.write();
