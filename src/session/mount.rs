@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
-use bytes::Bytes;
+use http::StatusCode;
 use http::header::CONTENT_LENGTH;
 use http_body_util::BodyExt as _;
 use wiremock::matchers::any;
@@ -166,13 +166,12 @@ impl Respond for Responder {
 fn template(answer: Answer) -> ResponseTemplate {
     let (mut head, body) = answer.into_parts();
     head.headers.remove(CONTENT_LENGTH);
-    // Nothing of it is to come later.
+    // What would come later, or not whole, was refused when it was mounted.
     let whole = pin!(body.collect()).poll(&mut Context::from_waker(Waker::noop()));
-    let body = match whole {
-        Poll::Ready(Ok(body)) => body.to_bytes(),
-        Poll::Ready(Err(_)) | Poll::Pending => Bytes::new(),
+    let Poll::Ready(Ok(body)) = whole else {
+        return ResponseTemplate::new(StatusCode::BAD_GATEWAY);
     };
-    let template = ResponseTemplate::new(head.status).set_body_bytes(body);
+    let template = ResponseTemplate::new(head.status).set_body_bytes(body.to_bytes());
     head.headers
         .iter()
         .fold(template, |template, (name, value)| template.append_header(name, value))

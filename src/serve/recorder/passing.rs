@@ -167,3 +167,25 @@ impl Passing {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_announced_to_be_long_and_is_no_text_is_staged() {
+        let is_staged = |length: Option<u64>, kind: &str, came: &[u8]| {
+            let mut headers = Headers::new();
+            headers.append("content-type", kind.to_owned());
+            length.iter().for_each(|length| headers.append("content-length", length.to_string()));
+            super::is_staged(&headers, came)
+        };
+        let (bytes, kind) = ([0x93, 0xff, 0x01], "application/octet-stream");
+        assert!(is_staged(Some(STAGED), kind, &bytes) && is_staged(Some(LARGE), kind, &bytes));
+        assert!(!is_staged(Some(STAGED - 1), kind, &bytes));
+        assert!(!is_staged(Some(LARGE + 1), kind, &bytes));
+        assert!(!is_staged(None, kind, &bytes));
+        assert!(!is_staged(Some(LARGE), kind, b"words"));
+        assert!(!is_staged(Some(LARGE), "text/event-stream", &bytes));
+    }
+}

@@ -56,8 +56,9 @@ impl Take {
     /// that others would wait, so nothing is locked meanwhile.
     fn read(&self) {
         let (mut request, mut secrets) = {
-            let mut state = self.state();
-            (state.request(), std::mem::take(&mut state.secrets))
+            let state = self.state();
+            // What is noted meanwhile has no secrets either.
+            (state.request(), state.secrets.clone())
         };
         self.redactor.request_noting(&mut request, &mut secrets);
         let body = request.readable().into_owned();
