@@ -153,6 +153,9 @@ fn a_readable_body_must_be_what_its_compressed_bytes_are() {
     not a valid cassette: `encoded` stands without a `content-encoding` that is known (line 16) in interaction 1
     hint: if the readable body was edited on purpose, remove `encoded` and the `content-encoding` header
     "#);
+    let file = format!("\"file\": \"{}\", \"base64\": \"", "0".repeat(32));
+    let twice = text.replace("\"base64\": \"", &file);
+    assert_snapshot!(refused(&twice), @"not a valid cassette: `encoded` is written twice (line 16) in interaction 1");
     assert_snapshot!(refused(&text.replace("H4sI", "AAAA")), @r#"
     not a valid cassette: the readable body is not what `encoded` decodes to (line 16) in interaction 1
     hint: if the readable body was edited on purpose, remove `encoded` and the `content-encoding` header
