@@ -319,6 +319,7 @@ pub(super) fn proven(proven: &Proven, exit: Exit) {
             ""
         };
         line(&format!("{GREEN}it replays{PLAIN} without the server ({runs}){alike}{paced}"));
+        left(&proven.unplayed);
         if !proven.afresh.is_empty() {
             let names = proven.afresh.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
             line(&format!(
@@ -343,6 +344,24 @@ pub(super) fn proven(proven: &Proven, exit: Exit) {
     if let Some(tokens) = &proven.tokens {
         hint(&visible(&tokens.hint()));
     }
+}
+
+/// What a run that was content did not ask for.
+fn left(all: &[Unplayed]) {
+    let Some(Unplayed { cassette, interaction, method, path, frames, .. }) = all.first() else {
+        return;
+    };
+    let what = if frames.is_empty() { "asked for" } else { "sent" };
+    line(&format!(
+        "{} of it {} not {what} in that run, such as {} (interaction {} of `{cassette}`)",
+        count(all.len(), "interaction"),
+        if all.len() == 1 { "was" } else { "were" },
+        visible(&format!("{method} {path}")),
+        interaction + 1
+    ));
+    hint(
+        "`retape replay --strict` fails on that; what a client asks while its server takes its time, it asks with `--pace recorded`",
+    );
 }
 
 /// Values of a recording, as far as they fit.

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use super::tokens::Tokens;
-use super::{Miss, Session, SessionBuilder, Summary};
+use super::{Miss, Session, SessionBuilder, Summary, Unplayed};
 use crate::cassette::{Cassette, Evidence, Id, Name, Place};
 use crate::compare::matching::{Learned, Proof};
 use crate::config::Timing;
@@ -42,6 +42,8 @@ pub struct Proven {
     pub afresh: Vec<Name>,
     /// What the last run missed.
     pub misses: Vec<Miss>,
+    /// What it did not ask for: without a server a client may have no time, or no reason, to.
+    pub unplayed: Vec<Unplayed>,
     /// The tokens that the client got placeholders for, where the recordings do not replay.
     pub(crate) tokens: Option<Tokens>,
 }
@@ -115,7 +117,7 @@ impl SessionBuilder {
             let ran = run(&session, is_elsewhere).await;
             let closed = session.close().await;
             let proofs = closed.proofs();
-            let Summary { misses, unused, .. } = closed.save(Course::Whole)?;
+            let Summary { misses, unused, unplayed, .. } = closed.save(Course::Whole)?;
             let Some(is_content) = ran else { break };
             proven.runs += 1;
             let has_made_up = proofs.iter().any(|(_, proof)| proof.has_made_up());
@@ -132,7 +134,7 @@ impl SessionBuilder {
             for recording in recordings.iter().filter(|it| is_whole(it)) {
                 proven.uncount(recording, &misses)?;
             }
-            proven.misses = misses;
+            (proven.misses, proven.unplayed) = (misses, unplayed);
             for (name, proof) in &proofs {
                 let denied = proof.denied().map(|place| (name.clone(), place.to_owned()));
                 let is_new = |it: &(Name, String)| !proven.denied.contains(it);

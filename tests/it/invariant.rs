@@ -210,6 +210,8 @@ fn a_real_server_keeps_to_one_run_and_answers_what_was_approved() {
             "run_id constant",
             "tool_return_message.tool_call_id equals request.messages[].approvals[].tool_call_id",
             "tool_return_message.tool_returns[].tool_call_id equals request.messages[].approvals[].tool_call_id",
+            "id one per otid",
+            "step_id one per id",
             "usage_statistics.context_tokens sums usage_statistics.completion_tokens and usage_statistics.prompt_tokens",
             "usage_statistics.total_tokens sums usage_statistics.completion_tokens and usage_statistics.prompt_tokens",
         ]

@@ -237,3 +237,89 @@ fn a_body_that_is_no_stream_counts_its_elements() {
     let breaches = contract.broken_by(&Protocols::default(), &broken, None);
     assert_eq!(breaches[0].part, "invariants");
 }
+
+/// Pods with a name, a number, a time, a kind and the machine they stand on, whose messages come in turn.
+fn pods(recording: usize) -> Vec<(&'static str, Value)> {
+    const KINDS: [&str; 3] = ["Job", "Deployment", "DaemonSet"];
+    let all = 2 + number(recording, 1, 3);
+    let pod = |of: usize| {
+        json!({
+            "uid": format!("uid-{recording}-{of}"), "name": format!("pod {recording} the {of}th"),
+            "slot": of, "made": 1_700_000_000 + recording * 1_000 + of,
+            "kind": KINDS[number(recording, of + 20, 3)],
+            "node": format!("node-{}", 10 * recording + of / 2),
+            "turns": number(recording, of + 40, 2),
+        })
+    };
+    let turns = (0..12).map(|at| pod(if at < all { at } else { number(recording, at, all) }));
+    turns.map(|pod| ("pod", pod)).collect()
+}
+
+fn per(traces: &[Owned]) -> Vec<String> {
+    let mut found = learned(traces);
+    found.retain(|it| it.contains(" one per "));
+    found
+}
+
+#[test]
+fn what_says_one_thing_for_each_identifier_is_tied_to_it() {
+    let traces: Vec<Owned> = (0..12).map(|recording| owned(pods(recording))).collect();
+
+    let told = per(&traces);
+
+    // Two pods may be of one kind, on one machine, or made at the same time.
+    let expected = [
+        "made one per uid",
+        "name one per uid",
+        "node one per uid",
+        "slot one per uid",
+        "uid one per slot",
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn four_recordings_tie_nothing_to_an_identifier() {
+    let traces: Vec<Owned> = (0..4).map(|recording| owned(pods(recording))).collect();
+
+    assert_eq!(per(&traces), [""; 0]);
+}
+
+#[test]
+fn another_thing_of_the_same_identifier_breaks_what_is_one_per_it() {
+    let mut events = pods(3);
+    let [uid, of] =
+        [&events[0].1["uid"], &events[0].1["name"]].map(|it| it.as_str().unwrap().to_owned());
+    let again =
+        (1..events.len()).find(|at| events[*at].1["uid"] == uid.as_str()).expect("it comes again");
+    events[again].1["name"] = json!("another");
+    let claim = Invariant::parse("name one per uid; node one per uid").expect("it is written so");
+
+    let broken = with(&owned(events), |trace| Invariant::check(&claim, trace));
+
+    let told: Vec<String> = broken.iter().map(ToString::to_string).collect();
+    let expected = format!(
+        "name one per uid: `another` at /name of event {}, but `{of}` at /name of event 1",
+        again + 1
+    );
+    assert_eq!(told, [expected]);
+}
+
+#[test]
+fn a_field_that_changes_now_and_then_is_one_per_nothing() {
+    // Four items one after the other, and a number that grows between some of them.
+    let stream = |recording: usize| -> Owned {
+        let mut events = Vec::new();
+        for item in 0..4 {
+            for _ in 0..2 {
+                let step = 5 + usize::from(events.len() > 1 + number(recording, 9, 6));
+                let id = format!("item-{recording}{item}");
+                events.push(("delta", json!({"item": id, "step": format!("step-{step}")})));
+            }
+        }
+        owned(events)
+    };
+    let traces: Vec<Owned> = (0..30).map(stream).collect();
+
+    assert_eq!(per(&traces), [""; 0]);
+}

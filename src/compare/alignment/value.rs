@@ -212,7 +212,7 @@ pub(crate) struct Field {
     is_timing: bool,
     /// The same where the number is none that a clock shows: `completion_time` may be either.
     is_measured: bool,
-    /// The same where the number is a fraction: `time` may be how many seconds or minutes somebody wants.
+    /// The same where the number is as fine as a clock says it: `avg_time` may be how many minutes somebody wants.
     is_clocked: bool,
     pub(crate) is_id: bool,
     /// Random letters that hide how long the others are.
@@ -246,6 +246,23 @@ const MEASURED: [&str; 6] = [
     "processing_time",
 ];
 
+/// What comes last in the names of what may be measured by a clock, and of how much came in a time.
+const CLOCKED: [&str; 8] =
+    ["time", "Time", "eta", "_ms", "Ms", "_per_second", "_latency", "_seconds"];
+
+/// Names of moments in what is played, which are as fine.
+const PLAYED: [&str; 6] = ["start_time", "end_time", "startTime", "endTime", "start_ms", "end_ms"];
+
+/// A clock says more digits behind the point than a person.
+const FINE: usize = 3;
+
+/// Whether a number is as fine as a clock says it: `0.02218`, `2.2e-05`.
+fn is_fine(number: &str) -> bool {
+    let digits = |rest: &str| rest.bytes().take_while(u8::is_ascii_digit).count();
+    let behind = number.split_once('.').map_or(0, |(_, rest)| digits(rest));
+    behind >= FINE || number.contains(['e', 'E'])
+}
+
 impl Field {
     /// Nothing is known.
     pub(crate) const PLAIN: Self = Self {
@@ -271,7 +288,7 @@ impl Field {
             is_span: meaning == Meaning::Span,
             is_timing: ends(&TIMINGS),
             is_measured: ends(&MEASURED),
-            is_clocked: name == "time",
+            is_clocked: ends(&CLOCKED) && !ends(&PLAYED),
             is_id: matches!(meaning, Meaning::Mark | Meaning::Identity)
                 || refers(name)
                 // What made the answer, or shows who did: `system_fingerprint`, `thoughtSignature`.
@@ -316,10 +333,7 @@ impl<'v> Said<'v> {
             || ((self.field.is_span || self.field.is_timing)
                 && (is_number() || is_written_span(self.text)))
             || (self.field.is_measured && is_number() && !is_epoch(self.text))
-            || (self.field.is_clocked
-                && is_number()
-                && self.text.contains('.')
-                && !is_epoch(self.text))
+            || (self.field.is_clocked && is_number() && is_fine(self.text) && !is_epoch(self.text))
             || (self.field.is_process && is_process())
     }
 }

@@ -168,22 +168,21 @@ fn interim(before: &[Interim], now: &[Interim], settle: Settle<'_>) -> Vec<Inter
 }
 
 /// Fields that tell of one transfer and not of what is transferred.
-const OF_TRANSFER: [&str; 14] = [
+const OF_TRANSFER: [&str; 10] = [
     "age",
     "cf-ray",
     "date",
     "expires",
     "last-modified",
-    "openai-processing-ms",
     "server-timing",
     "x-amz-cf-id",
     "x-amzn-trace-id",
-    "x-envoy-upstream-service-time",
-    "x-process-time",
-    "x-response-time",
     "x-runtime",
     "x-timer",
 ];
+
+/// What comes last in the names of fields that say how long an answer took.
+const TOOK: [&str; 5] = ["processing-ms", "duration-ms", "latency-ms", "duration", "-time"];
 
 /// What the names of fields hold that say a digest of the body: `etag`, `content-md5`, `x-amz-checksum-crc32`.
 const OF_BODY: [&str; 7] = ["checksum", "crc32", "digest", "etag", "hash", "md5", "sha256"];
@@ -231,7 +230,7 @@ fn fields(old: Option<&Headers>, new: &Headers, settle: Settle<'_>) -> Headers {
         let field = Field::of(&name.to_ascii_lowercase());
         let text = |value| std::str::from_utf8(value).ok().map(|text| Text::new(text, field));
         let settled = match (old, old.and_then(|old| text(old)), text(value)) {
-            (Some(old), ..) if is_of_transfer(&name.to_ascii_lowercase()) => old.clone(),
+            (Some(old), ..) if is_of_transfer(&name.to_ascii_lowercase(), value) => old.clone(),
             (_, Some(old), Some(new)) => {
                 let quoted = quoted_as(old.text, new.text);
                 let new = Text::new(quoted.as_deref().unwrap_or(new.text), new.field);
@@ -285,8 +284,10 @@ fn quoted_as(old: &str, new: &str) -> Option<String> {
     Some(quoted)
 }
 
-fn is_of_transfer(name: &str) -> bool {
+fn is_of_transfer(name: &str, value: &[u8]) -> bool {
+    let is_number = || value.first().is_some_and(u8::is_ascii_digit);
     OF_TRANSFER.contains(&name)
+        || (TOOK.iter().any(|end| name.ends_with(end)) && is_number())
         || (telling::is_limit(name) && (name.contains("remaining") || name.contains("reset")))
 }
 

@@ -19,6 +19,7 @@ use super::earlier::{Counted as CountedReferring, Referring};
 use super::echo::{Echoes, said};
 use super::holding::{Facts, Reference};
 use super::number::Numbers;
+use super::pairing::Pairs;
 use super::presence::Presence;
 use super::text::Texts;
 use super::trace::{Event, Trace, Value, each};
@@ -36,6 +37,7 @@ pub struct Learner {
     references: Map<(u32, u32), Reference>,
     referring: Referring,
     numbers: Numbers,
+    pairs: Pairs,
     presence: Presence,
     texts: Texts,
     traces: u32,
@@ -108,6 +110,7 @@ impl Learner {
             self.referring.learn(&mut self.names, earlier, &request[open..], &events);
         }
         self.numbers.learn(&self.names, recording, &events);
+        self.pairs.learn(&self.names, recording, &events);
         self.texts.learn(&mut self.names, recording, &events);
         self.learn_echoes(recording, &request, &events);
         let mut current = Current::default();
@@ -160,7 +163,8 @@ impl Learner {
         let numbers = self.numbers.holding(&self.names).into_iter();
         let texts = self.texts.holding(&self.names);
         let echoes = self.echoes.holding(&self.names);
-        numbers.chain(texts).chain(echoes).chain(self.presence.holding(&self.names))
+        let pairs = self.pairs.holding(&self.names);
+        numbers.chain(pairs).chain(texts).chain(echoes).chain(self.presence.holding(&self.names))
     }
 
     /// What was counted, in the order of the fields.

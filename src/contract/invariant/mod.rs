@@ -34,6 +34,7 @@ mod echo;
 mod holding;
 mod learn;
 mod number;
+mod pairing;
 #[cfg(feature = "cli")]
 mod places;
 mod presence;

@@ -1,7 +1,10 @@
 //! What may hold of two fields by what they say, and where it does not.
 
+use std::collections::BTreeMap;
+
 use super::check::{At, Broken, Check};
 use super::claim::{Field, Path};
+use super::pairing::paired;
 use super::text::Strand;
 use super::trace::Value;
 
@@ -18,11 +21,14 @@ pub enum Tie {
     Joins,
     /// The text begins with what an earlier message said.
     Extends,
+    /// The field says one thing for each thing that the other one says.
+    OnePer,
 }
 
 impl Tie {
     /// All that there are.
-    pub(super) const ALL: [Self; 4] = [Self::AtMost, Self::Counts, Self::Joins, Self::Extends];
+    pub(super) const ALL: [Self; 5] =
+        [Self::AtMost, Self::Counts, Self::Joins, Self::Extends, Self::OnePer];
 
     /// How it is written between the fields.
     pub(super) fn verb(self) -> &'static str {
@@ -31,6 +37,7 @@ impl Tie {
             Self::Counts => "counts",
             Self::Joins => "joins",
             Self::Extends => "extends",
+            Self::OnePer => "one per",
         }
     }
 }
@@ -45,6 +52,7 @@ impl Check<'_> {
     pub(super) fn untied(&self, tie: Tie, field: &Field, to: &Field) -> Broken<'_> {
         let holds: fn(f64, f64) -> bool = match tie {
             Tie::Joins | Tie::Extends => return self.unjoined(tie, field, to),
+            Tie::OnePer => return self.several(field, to),
             Tie::Counts => is_equal,
             Tie::AtMost => |one, other| one <= other || is_equal(one, other),
         };
@@ -77,6 +85,22 @@ impl Check<'_> {
             (!is_equal(of_number(&at)?, sum)).then_some((at, Some(summands[0])))
         });
         broken.collect()
+    }
+
+    /// Where a field says something else than it said with the same key, and where it said that first.
+    fn several(&self, field: &Field, to: &Field) -> Broken<'_> {
+        let mut first: BTreeMap<u64, At<'_>> = BTreeMap::new();
+        let mut broken = Broken::new();
+        for at in self.all(field).into_iter().filter(|at| paired(at.value).is_some()) {
+            let Some(key) = self.beside(&at, to).and_then(|key| paired(key.value)) else {
+                continue;
+            };
+            let known = *first.entry(key).or_insert(at);
+            if paired(known.value) != paired(at.value) {
+                broken.push((at, Some(known)));
+            }
+        }
+        broken
     }
 
     fn unjoined(&self, tie: Tie, field: &Field, to: &Field) -> Broken<'_> {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::claim::Path;
 use super::earlier::Earlier;
 use crate::contract::order::Extent;
+use crate::identity::{is_mixed, refers};
 use crate::text::json::{Container, Text, Token, Tokens, unescape};
 
 /// Values below so many containers are not looked at.
@@ -166,7 +167,7 @@ fn collect<'j>(
 /// What a string or a scalar says that may be compared.
 fn value<'j>(spelled: &'j str, name: &str) -> Option<Value<'j>> {
     if spelled.starts_with('"') {
-        return Some(key(spelled).map_or(Value::Text(spelled), Value::Key));
+        return Some(key(spelled, name).map_or(Value::Text(spelled), Value::Key));
     }
     // `id` is that of JSON-RPC; others, such as `seq_id`, count.
     if name == "id" && spelled.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -176,12 +177,22 @@ fn value<'j>(spelled: &'j str, name: &str) -> Option<Value<'j>> {
 }
 
 /// What a string identifies, if it does.
-fn key(spelled: &str) -> Option<Cow<'_, str>> {
+fn key<'j>(spelled: &'j str, name: &str) -> Option<Cow<'j, str>> {
+    let identifies = |text: &str| is_key(text) || refers(name) && is_drawn(text);
     let inner = &spelled[1..spelled.len().max(2) - 1];
-    if is_key(inner) {
+    if identifies(inner) {
         return Some(Cow::Borrowed(inner));
     }
-    Some(unescape(spelled)).filter(|said| matches!(said, Cow::Owned(said) if is_key(said)))
+    Some(unescape(spelled)).filter(|said| matches!(said, Cow::Owned(said) if identifies(said)))
+}
+
+/// So many letters in a row are no word that somebody chose.
+const DRAWN: usize = 16;
+
+/// Whether a word without a digit may have been drawn by lot: one in five of nine letters and digits has none.
+fn is_drawn(text: &str) -> bool {
+    let mut parts = text.split(|char: char| !char.is_ascii_alphanumeric());
+    is_word(text) && parts.any(|part| part.len() >= DRAWN || is_mixed(part))
 }
 
 /// Whether a string identifies something: a word with a digit that is no date.
@@ -191,8 +202,11 @@ fn is_key(text: &str) -> bool {
         && bytes[..4].iter().all(u8::is_ascii_digit)
         && bytes[4] == b'-'
         && bytes[7] == b'-';
-    (SHORTEST..=LONGEST).contains(&bytes.len())
-        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:/".contains(byte))
-        && bytes.iter().any(u8::is_ascii_digit)
-        && !is_date
+    is_word(text) && bytes.iter().any(u8::is_ascii_digit) && !is_date
+}
+
+/// Whether a string may identify something by its letters.
+fn is_word(text: &str) -> bool {
+    let belongs = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/".contains(&byte);
+    (SHORTEST..=LONGEST).contains(&text.len()) && text.bytes().all(belongs)
 }

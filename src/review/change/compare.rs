@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::draft::{Draft, Position, Shown};
+use super::gap;
 use super::moved::{moved, otherwise};
 use super::report::{
     CaseEdges, CassettePair, ContractPair, Edge, Part, Report, Side, State, Verdict,
@@ -351,7 +352,7 @@ fn at_endpoint(
     let of = |contract: &'_ Contract| contract.body.clone();
     drafts.extend(shapes::of_kinds(Part::Body, of(was), of(is), basis, &bodies));
     drafts.extend(of_recordings);
-    let mut drafts = swap::together(once::for_all_cases(once::each_tag(drafts)));
+    let mut drafts = swap::together(gap::together(once::for_all_cases(once::each_tag(drafts))));
     sides.weigh(&mut drafts);
     let mut drafts = once::with_what_is_gone(drafts);
     sides.weigh_together(&mut drafts);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::about::About;
+use super::gap::Gap;
 use super::report::{Change, Direction, NewTrace, Part, Place, Possible, Verdict, Witnesses};
 use super::rule::Rule;
 use crate::contract::order::Neighbours;
@@ -28,8 +29,12 @@ pub(super) struct Draft {
     pub lost: BTreeSet<Neighbours>,
     /// The key of the slices in which it was found.
     pub slices: Option<String>,
+    /// Whether it is that a message comes behind one of its type: they are two by what they identify.
+    pub is_again: bool,
     /// The messages that changed places: which come before which now.
     pub swaps: BTreeSet<(String, String)>,
+    /// Where something does not come.
+    pub gap: Option<Gap>,
     pub possible: Option<Possible>,
     pub example: Option<String>,
     pub shown: Option<Shown>,
@@ -93,7 +98,9 @@ impl Draft {
             trace: None,
             lost: BTreeSet::new(),
             slices: None,
+            is_again: false,
             swaps: BTreeSet::new(),
+            gap: None,
             possible: None,
             example: None,
             shown: None,
@@ -138,6 +145,11 @@ impl Draft {
         let json_schema = gain.to_json_schema().to_string();
         self.possible = Some(Possible { text: gain.text(), json_schema });
         self
+    }
+
+    /// In how many places of an order it is.
+    pub(super) fn places(&self) -> usize {
+        self.gap.as_ref().map_or(1, |gap| gap.got.len())
     }
 
     /// Whether another one is the same change.

@@ -18,6 +18,7 @@ mod compare;
 mod cut;
 mod draft;
 mod exchange;
+mod gap;
 mod group;
 mod instead;
 mod kinds;

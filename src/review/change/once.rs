@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::about::About;
 use super::draft::{Draft, at};
 use super::rule::Rule;
 use super::weight::type_of;
@@ -82,7 +83,8 @@ pub(super) fn with_what_is_gone(drafts: Vec<Draft>) -> Vec<Draft> {
     }
     for gone in gone.iter_mut().filter(|gone| gone.rule == Rule::TagGone) {
         let lacks = |draft: &Draft| missing(draft).contains(&&*gone.key);
-        if drafts.iter().filter(|draft| lacks(draft)).count() > 1 {
+        let places = drafts.iter().filter(|draft| lacks(draft)).map(Draft::places);
+        if places.sum::<usize>() > 1 {
             let (without, others) = drafts.into_iter().partition(lacks);
             drafts = others;
             let without: Vec<Draft> = without;
@@ -93,16 +95,21 @@ pub(super) fn with_what_is_gone(drafts: Vec<Draft>) -> Vec<Draft> {
     drafts
 }
 
-/// Where a key is not as it always was, other messages belong to one of it: that is told of the key, and not of
-/// each that comes behind another there.
+/// Where a key is not as it always was, other messages belong to one of it, and pieces of one message are several:
+/// that is told of the key, and not of each that comes behind another there.
 pub(super) fn by_key(mut drafts: Vec<Draft>) -> Vec<Draft> {
     let broken: Vec<Draft> =
         drafts.iter().filter(|it| it.rule == Rule::InvariantBroken).cloned().collect();
     drafts.retain(|draft| {
-        let Some((key, shown)) = draft.slices.as_deref().zip(draft.shown.as_ref()) else {
+        let Some(shown) = draft.shown.as_ref().filter(|_| draft.rule != Rule::InvariantBroken)
+        else {
             return true;
         };
-        let is_of_key = |it: &&Draft| it.key.split(' ').next().is_some_and(|it| ends_in(it, key));
+        let is_of_key = |it: &&Draft| {
+            let of = |key: &str| it.key.split(' ').any(|field| ends_in(field, key));
+            let is_same = it.about == About::Answers || it.about == draft.about;
+            draft.is_again && is_same || draft.slices.as_deref().is_some_and(of)
+        };
         let broken = broken.iter().filter(|it| it.verdict <= draft.verdict).filter(is_of_key);
         let places = broken.filter_map(|it| it.shown.as_ref()).flat_map(|it| &it.places);
         let places: BTreeSet<&String> = places.collect();

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::about::About;
 use super::draft::{Draft, Position, THE_END, either, first_time, same_or_added};
+use super::gap::Gap;
 use super::report::{NewTrace, Part, Verdict};
 use super::rule::Rule;
 use super::swap::{neighbours, swapped};
@@ -79,9 +80,8 @@ fn unseen_edge(slice: &str, from: &str, to: &str) -> Draft {
     let what = if slice.is_empty() { what } else { format!("{what} (within `{slice}`)") };
     let what = format!("{what}, as in no recording before");
     let about = if from == start { About::Answers } else { About::Messages(from.to_owned()) };
-    Draft::new(rule, Verdict::Breaking, Part::Order, what)
-        .keyed(format!("{slice}:{from}>{to}?"))
-        .about(about)
+    let draft = Draft::new(rule, Verdict::Breaking, Part::Order, what);
+    Draft { is_again: from == to, ..draft.keyed(format!("{slice}:{from}>{to}?")).about(about) }
 }
 
 /// Whether what comes is in order whatever was asked.
@@ -212,14 +212,11 @@ fn of_deviation(orders: &Orders, deviation: &Deviation, events: &[Event<'_>]) ->
         wanted.retain(|tag| Some(tag.as_str()) != after);
     }
     let (rule, what, got) = match (deviation.fault, tag(deviation.at)) {
-        (Fault::Missing, got) if got.is_none_or(|tag| tag == DONE) => {
-            let what = format!("{all} ends {behind} with no {}", either(&wanted));
-            (Rule::OrderEndNew, what, "")
-        }
         (Fault::Missing, got) => {
-            let got = got.unwrap_or_default();
-            let what = format!("`{got}` comes {behind} with no {} between", either(&wanted));
-            (Rule::OrderMissing, what, got)
+            let got = got.filter(|tag| *tag != DONE).unwrap_or(THE_END);
+            let got = BTreeSet::from([got.to_owned()]);
+            let after = after.map(str::to_owned);
+            return Gap { all, after, behind, wanted, got }.draft();
         }
         (Fault::Apart, got) => {
             let (key, got) = (key.unwrap_or_default(), got.unwrap_or_default());
@@ -233,7 +230,9 @@ fn of_deviation(orders: &Orders, deviation: &Deviation, events: &[Event<'_>]) ->
         Some(tag) => About::Messages(tag.to_owned()),
         None => About::Answers,
     };
-    Draft::new(rule, Verdict::Breaking, Part::Order, what).keyed(key).about(about)
+    let is_again = after == Some(got);
+    let draft = Draft::new(rule, Verdict::Breaking, Part::Order, what);
+    Draft { is_again, ..draft.keyed(key).about(about) }
 }
 
 fn unexpected<'a>(

@@ -100,8 +100,10 @@ impl Sides<'_> {
             // Many that all show it are more than what one conversation says.
             let now = if weight.all < MANY { weight.all } else { known.total };
             let is_alone = self.is_one_of_many(draft, now);
-            if is_alone || !weight.is_proof() && !self.is_same_scenario(draft, &known.new, &weight)
-            {
+            let is_shown = weight.is_proof()
+                || self.is_proof_among_some(draft, &weight, &known)
+                || self.is_same_scenario(draft, &known.new, &weight);
+            if is_alone || !is_shown {
                 draft.verdict = Verdict::Unproven;
                 draft.why = weight.sentence();
             }
@@ -156,6 +158,40 @@ impl Sides<'_> {
             weight.limit(&rows);
         }
         weight
+    }
+
+    /// Whether it is no chance among those that have something in common with each that shows it, a type of message
+    /// or what one says: what the others do not do they cannot do wrong. As many ways as there are to choose some,
+    /// so often chance has its try.
+    fn is_proof_among_some(&self, draft: &Draft, weight: &Weight, known: &Recorded<'_>) -> bool {
+        let Some(shown) = draft.shown.as_ref().filter(|_| !weight.are_rows && !weight.is_each())
+        else {
+            return false;
+        };
+        let traits = |answer: &'_ &Answer| traits(answer, !self.old.is_empty());
+        let showing = known.new.iter().filter(|answer| shown.places.contains(&answer.place));
+        let all = showing.map(traits).reduce(|all, more| &all & &more).unwrap_or_default();
+        let is_known = |it: &Trait| match (self.old, self.orders) {
+            ([], Some(orders)) => tags(orders).contains(&it.0),
+            ([], None) => false,
+            (old, _) => old.iter().any(|answer| has(answer, it)),
+        };
+        let about = self.population(draft, &known.old);
+        let with = |answers: &[&Answer], it: &Trait| {
+            let have = answers.iter().filter(|answer| has(answer, it)).copied();
+            self.recordings(&have.collect::<Vec<_>>(), draft, about, &Recordings::new())
+        };
+        let some = all.iter().filter(|it| is_known(it));
+        let some = some.map(|it| [&known.new, &known.old].map(|answers| with(answers, it)));
+        let some: BTreeSet<[Recordings; 2]> =
+            some.filter(|[new, _]| new.len() < weight.all).collect();
+        let chance = |[new, old]: &[Recordings; 2]| {
+            let all = new.len();
+            let before =
+                if self.old.is_empty() { self.promised(all, known.total) } else { old.len() };
+            Weight { broken: weight.broken, all, ..Weight::default() }.chance(before)
+        };
+        some.iter().map(chance).any(|chance| chance * (some.len() as f64) < CHANCE)
     }
 
     /// About how many of those that a contract comes from could show something: as large a part as of the new ones.
@@ -281,6 +317,27 @@ impl Sides<'_> {
         let are_known = now.iter().flatten().all(|tag| known.contains(tag));
         !now.is_empty() && now.is_disjoint(&before) && are_known
     }
+}
+
+/// The type of a message, and what one of its fields says as JSON.
+type Trait = (String, Option<(String, String)>);
+
+/// What the messages of an answer are and say.
+fn traits(answer: &Answer, with_fields: bool) -> BTreeSet<Trait> {
+    let tokens = answer.word.iter().flat_map(|word| &word.tokens);
+    let traits = tokens.flat_map(|token| {
+        let fields = token.fields.iter().filter(move |_| with_fields);
+        let fields = fields.map(|field| (token.tag.clone(), Some(field.clone())));
+        std::iter::once((token.tag.clone(), None)).chain(fields)
+    });
+    traits.collect()
+}
+
+/// Whether a message of an answer is and says so.
+fn has(answer: &Answer, (tag, field): &Trait) -> bool {
+    let tokens = answer.word.iter().flat_map(|word| &word.tokens);
+    let mut tokens = tokens.filter(|token| token.tag == *tag);
+    tokens.any(|token| field.as_ref().is_none_or(|field| token.fields.contains(field)))
 }
 
 fn place_of(draft: &Draft) -> (Part, String) {

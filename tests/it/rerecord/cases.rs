@@ -686,11 +686,18 @@ fn how_long_something_took_is_kept_in_a_request_and_how_long_it_may_take_is_not(
         ("search_time_ms", "2", "31"),
         ("QTime", "0", "12"),
         ("tookMs", "3", "5"),
+        ("avg_time", "0.1241", "0.2018"),
+        ("rank_eta", "1.0411", "2.6e-05"),
+        ("tokens_per_second", "61.5302", "70.12881"),
     ] {
         check(&found(name, one), found(name, other), &found(name, one));
     }
-    // So many minutes are no measure.
-    check(&found("time", "30"), found("time", "45"), &found("time", "45"));
+    // So many minutes are no measure, and neither is where a word stands in a recording.
+    for (name, one, other) in
+        [("time", "30", "45"), ("lease_time", "1.5", "2.5"), ("start_time", "1.0411", "2.0613")]
+    {
+        check(&found(name, one), found(name, other), &found(name, other));
+    }
 }
 
 /// Such names have no kin: who counts may be one further the next time.
