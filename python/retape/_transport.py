@@ -270,7 +270,9 @@ def _httpcore(name: str) -> List[_Patch]:
         url = request.url
         scheme = url.scheme.decode()
         session = _led.session_for(scheme, url.host.decode("idna" if url.host.isascii() else "utf-8"), url.port)
-        if session is None or scheme not in ("http", "https"):
+        # What listens at a socket of the file system has no address that retape could ask.
+        is_local = getattr(pool, "_uds", None)
+        if session is None or is_local or scheme not in ("http", "https"):
             return pool, request
         host, port = _led.address
         # Many a test leaves its client open. With no real server there was nothing that had to be closed.
@@ -281,9 +283,9 @@ def _httpcore(name: str) -> List[_Patch]:
         request = httpcore.Request(
             request.method, there, headers=headers, content=request.stream, extensions=request.extensions
         )
-        if type(pool).__name__ in ("ConnectionPool", "AsyncConnectionPool") and not getattr(pool, "_uds", None):
-            if getattr(pool, "_proxy", None) is None:
-                return pool, request
+        is_plain = type(pool).__name__ in ("ConnectionPool", "AsyncConnectionPool")
+        if is_plain and getattr(pool, "_proxy", None) is None:
+            return pool, request
         if pool not in own:
             own[pool] = make()
         return own[pool], request

@@ -7,8 +7,8 @@ use super::searcher::Searcher;
 use super::{Redactor, Secrets, body, deltas, header, look, unicode, url};
 use crate::cassette::splice::{Edit, in_order, splice};
 use crate::cassette::{
-    Body, Cassette, Frame, Headers, Interaction, Interactions, Media, Outcome, Peer, Recorded,
-    Request, Response, coding, large, placeholder,
+    Body, Cassette, Content, Frame, Headers, Interaction, Interactions, Media, Outcome, Peer,
+    Recorded, Request, Response, coding, large, placeholder,
 };
 use crate::text::plain;
 
@@ -140,6 +140,9 @@ fn side_of(frame: &Frame) -> Side {
 }
 
 fn edit_frame(frame: &mut Frame, find: impl FnOnce(&[u8]) -> Vec<Edit>) {
+    if let Content::Close { reason, .. } = &mut frame.content {
+        return edit_text(reason, |reason| in_order(find(reason.as_bytes())));
+    }
     if let Some(message) = frame.message() {
         let edits = in_order(find(message));
         if !edits.is_empty() {

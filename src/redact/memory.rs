@@ -24,6 +24,8 @@ struct Known {
     secrets: Secrets,
     /// Preparing a search takes longer than most requests.
     searcher: Arc<Searcher>,
+    /// Whether what is known before any request is among them.
+    is_begun: bool,
     /// Header fields that were looked at, by their hash: an SDK sends most of its own each time.
     fields: HashSet<u64, RandomState>,
 }
@@ -70,6 +72,10 @@ impl Memory {
     fn remember(&self, redactor: &Redactor, request: &mut Request, own: Secrets, fields: Vec<u64>) {
         let searcher = {
             let mut known = self.known();
+            if !std::mem::replace(&mut known.is_begun, true) {
+                known.secrets.extend(redactor.known());
+                known.searcher = Arc::new(known.secrets.searcher());
+            }
             if !known.secrets.covers(&own) {
                 // What a request calls a secret itself counts before what others called it.
                 apply::known(redactor, request, &own.searcher());
@@ -83,6 +89,12 @@ impl Memory {
             Arc::clone(&known.searcher)
         };
         apply::known(redactor, request, &searcher);
+    }
+
+    /// Forgets which header fields were looked at: those of a request that nothing has answered yet are looked at
+    /// again when something does.
+    pub fn forget_fields(&self) {
+        self.known().fields.clear();
     }
 
     /// Forgets everything.

@@ -485,7 +485,8 @@ impl Settings {
 
     /// What takes secrets out of what is kept or shown.
     pub(super) fn redactor(&self) -> Redactor {
-        Redactor::standard().with_own(&self.redaction)
+        let redactor = Redactor::standard().with_environment(store::environment());
+        redactor.with_own(&self.redaction)
     }
 
     /// What a cassette is made ready from.

@@ -1,7 +1,7 @@
 //! What was asked and answered, before it is an interaction.
 
 use bytes::Bytes;
-use http::StatusCode;
+use http::{Method, StatusCode};
 
 use super::{Corrected, refused, url};
 use crate::cassette::coding::{Coding, decode_whole};
@@ -43,6 +43,9 @@ impl Exchange {
         let status = status.and_then(|status| StatusCode::from_u16(status).ok());
         let status = status.ok_or_else(|| refused("an answer has no status"))?;
         let method = self.method.to_ascii_uppercase();
+        if Method::from_bytes(method.as_bytes()).is_err() {
+            return Err(refused("a request has no method that HTTP allows"));
+        }
         // A WebSocket that was refused was asked for all the same.
         let is_wanted = |wanted: &str| wanted.eq_ignore_ascii_case("websocket");
         let is_wanted = self.asked.headers.get("upgrade").is_some_and(is_wanted);

@@ -283,6 +283,12 @@ impl Take {
             state.secrets = secrets;
             *message = shown.into();
         }
+        if let Content::Close { reason, .. } = &mut harmless.content {
+            let mut live = Live::new(&self.redactor, state.secrets.clone());
+            let mut shown = live.push(reason.as_bytes()).into_owned();
+            shown.extend(live.finish().0);
+            *reason = String::from_utf8_lossy(&shown).into_owned();
+        }
         self.note(&Entry::Frame { n: self.number, frame: Cow::Owned(harmless) });
         if let Outcome::Response(response) = &mut state.interaction.outcome {
             response.frames.push(frame);

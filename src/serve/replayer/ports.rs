@@ -229,6 +229,7 @@ impl Replayer {
         let target = target::relative(&cassette.recorded.upstream, &target);
         let arrival = Arrival { head, target, place: Place::at(origin) };
         let (asked, found) = self.asked_of(recorded, arrival, body.clone());
+        self.memory.forget_fields();
         let plain = asked.readable();
         let read = index.read(&asked, &plain).by(found);
         let number = self.playlist().answering(index, &read)?;

@@ -1,5 +1,6 @@
 //! A cassette made ready to answer.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::compare::matching::{Credentials, Index};
 use crate::config::{Redaction, Rules};
 use crate::error::Result;
 use crate::message::{lines, posts};
-use crate::redact::Redactor;
+use crate::redact::{Redactor, of_request};
 use crate::serve::server::Place;
 use crate::store;
 
@@ -121,6 +122,7 @@ impl Recorded {
         let redactor = Redactor::of_rules(&cassette.redactions)?;
         let is_redacted = redactor.is_standard();
         let redactor = redactor.told_by(&mut cassette).unnumbered();
+        let redactor = redactor.with_environment(variables_in(&cassette));
         let mut exchanges = Exchanges::of(&cassette);
         let credentials = match &mut exchanges {
             Some(exchanges) => Credentials::take(&mut exchanges.cassette),
@@ -161,7 +163,7 @@ impl Recorded {
     /// as the cassette tells: by rules that it names, which may be none, if somebody wrote it by hand, and by
     /// names that it has placeholders for.
     pub(super) fn veil(&self, asked: &Request) -> Option<Redactor> {
-        let redactor = Redactor::standard();
+        let redactor = Redactor::standard().with_environment(store::environment());
         let mut shown = asked.clone();
         redactor.request(&mut shown);
         (!self.is_redacted || shown != *asked).then_some(redactor)
@@ -228,4 +230,12 @@ impl Recorded {
         }
         self.cassette.address_of(place.server).unwrap_or(upstream)
     }
+}
+
+/// The variables of the environment whose values a client has said when a cassette was recorded: where they have
+/// placeholders there.
+fn variables_in(cassette: &Cassette) -> impl Iterator<Item = (String, String)> {
+    let requests = cassette.interactions.iter().map(|interaction| &interaction.request);
+    let names: HashSet<String> = requests.flat_map(of_request).map(|(name, _)| name).collect();
+    store::environment().filter(move |(name, _)| names.contains(name))
 }
