@@ -27,7 +27,8 @@ pub(super) enum Names {
     Values,
     /// Names of values in an element of an array.
     Columns,
-    /// Names of fields that a JSON schema describes: there `"password"` is no password.
+    /// Names of fields that a JSON schema describes, or of flows of OAuth, of which it says where to ask: there
+    /// `"password"` is no password.
     Schemas,
 }
 
@@ -45,7 +46,9 @@ impl<'a> Levels<'a> {
     pub(super) fn open(&mut self, container: Container, holder: Option<Cow<'a, str>>) {
         let above = self.0.last();
         let names = match above.and_then(|level| level.key.as_deref()) {
-            Some("properties" | "patternProperties" | "$defs" | "definitions") => Names::Schemas,
+            Some("properties" | "patternProperties" | "$defs" | "definitions" | "flows") => {
+                Names::Schemas
+            }
             _ if above.is_some_and(|level| level.container == Container::Array) => Names::Columns,
             _ => Names::Values,
         };

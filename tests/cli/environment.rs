@@ -80,3 +80,24 @@ fn colour_is_for_terminals() {
 
     assert!(!said(&output).contains('\x1b'), "{}", said(&output));
 }
+
+#[test]
+fn what_a_secret_variable_says_is_known_in_replay_and_shown_nowhere() {
+    let key = ["Zq8v", "T3mK9xW2", "pL7nB4cR"].concat();
+    let (stage, upstream) = (Stage::new(), server());
+    let run = |arguments: &[&str], asks: &str| {
+        let mut command = stage.around(arguments, asks);
+        command.env("ACME_API_KEY", &key).output().unwrap()
+    };
+    let asks = format!("GET /v2/{key}/balance");
+    let recorded = run(&["record", "--no-prove", "--upstream", &upstream.url(), "tape"], &asks);
+    assert_eq!(recorded.status.code(), Some(0), "{}", said(&recorded));
+
+    let replayed = run(&["replay", "tape"], &asks);
+    let missed = run(&["replay", "tape"], &format!("GET /v3/{key}/else"));
+
+    assert_eq!(replayed.status.code(), Some(0), "{}", said(&replayed));
+    assert_eq!(missed.status.code(), Some(1));
+    assert!(said(&missed).contains("[redacted:ACME_API_KEY]"), "{}", said(&missed));
+    assert!(!said(&missed).contains(&key), "{}", said(&missed));
+}

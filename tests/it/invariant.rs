@@ -199,6 +199,29 @@ fn the_pieces_of_one_message_prove_nothing() {
 }
 
 #[test]
+fn identifiers_of_letters_alone_tie_messages_and_words_do_not() {
+    let traces = |names: [&str; 6], field: &str| -> Vec<Owned> {
+        let event = |tag: &str, name: &str| (tag.to_owned(), format!(r#"{{"{field}":"{name}"}}"#));
+        let trace =
+            |name: &&str| (None, ["start", "delta", "done"].map(|it| event(it, name)).to_vec());
+        names.iter().map(trace).collect()
+    };
+    let mixed = [
+        "HMVxFoYzhsHx",
+        "LqdOQtaHRbKw",
+        "RIoaustpQoRJ",
+        "pQxZbTsVnMkW",
+        "aBcRtYqWzXvN",
+        "ZkQwErTyUiOp",
+    ];
+    let words = ["researcher", "summarizer", "planner", "Translator", "web_search", "calculator"];
+
+    assert_eq!(learned(&traces(mixed, "call_id")), ["call_id constant"]);
+    assert_eq!(learned(&traces(mixed, "text")), [""; 0]);
+    assert_eq!(learned(&traces(words, "agent_id")), [""; 0]);
+}
+
+#[test]
 fn a_real_server_keeps_to_one_run_and_answers_what_was_approved() {
     let traces = letta();
 

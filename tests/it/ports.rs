@@ -153,3 +153,24 @@ async fn a_port_that_two_servers_had_one_after_the_other_is_both() {
     let expected = [said(0, "/a"), said(0, "/b"), said(1, "/c")];
     check(&recorded, &replayed, &expected).await;
 }
+
+#[tokio::test]
+async fn a_secret_that_comes_back_from_a_server_at_a_free_port_is_that_of_the_client() {
+    let upstream = Upstream::json(|asked: &Asked| {
+        format!("\"{}\"", asked.head.field("x-api-key").unwrap_or_default())
+    });
+    let (stage, key) = (Stage::new(), ["kQ7ZpW2m", "X9tR4vB1nL6s"].concat());
+    let asked =
+        [(format!("GET {}/who as a client\r\nX-Api-Key: {key}", upstream.url()), String::new())];
+    let asked: Vec<(&str, String)> =
+        asked.iter().map(|(line, body)| (&**line, body.clone())).collect();
+    let session = stage.session(Mode::Record).proxy().start().await.unwrap();
+    ask(&session, &asked).await;
+    session.finish().await.unwrap();
+
+    let session = stage.session(Mode::Replay).proxy().start().await.unwrap();
+    let heard = ask(&session, &asked).await;
+    session.stop().await.unwrap();
+
+    assert_eq!(heard, [format!("\"{key}\"")]);
+}

@@ -320,11 +320,11 @@ fn came_whole(answer: &Interaction) -> bool {
     !answer.is_listening() && matches!(body, Some(Body::Whole(_)))
 }
 
-/// Whether nothing came behind so many chunks but the end.
+/// Whether nothing came behind so many chunks but the end, a while later.
 fn is_silent(answer: &Interaction, chunks: usize) -> bool {
-    let body = answer.response().map(|response| &response.body);
-    let Some(Body::Stream(all)) = body else { return false };
-    all.get(chunks..).is_some_and(|rest| rest.iter().all(|it| it.bytes.is_empty()))
+    let body = answer.response().map_or(&[][..], |response| response.body.chunks());
+    body.get(chunks..)
+        .is_some_and(|rest| !rest.is_empty() && rest.iter().all(|it| it.bytes.is_empty()))
 }
 
 /// How long after its first chunks the next one was sent, in milliseconds.

@@ -119,3 +119,43 @@ fn a_type_that_is_gone_in_several_places_is_counted_in_all_of_them() {
     assert_eq!(told, ["breaking tag-gone: `delta` messages are not seen any more"]);
     assert_eq!(report.changes[0].witnesses.as_ref().unwrap().answers, 4);
 }
+
+#[test]
+fn what_all_of_a_kind_show_is_no_chance_beside_answers_that_cannot_show_it() {
+    let answers = |last: &'static [&'static str]| {
+        talk(24, move |number| match number % 4 {
+            0 => messages(&[&["start", "arguments", "item"], last].concat()),
+            _ => messages(&["start", "text", "item", "done"]),
+        })
+    };
+
+    let lost = "breaking order-end-new: the stream ends after `item` with no `done`";
+    check(&answers(&["done"]), &answers(&[]), lost);
+    // One of them, in another cassette, may be chance.
+    let mut one = talk(24, |number| match number % 4 {
+        0 if number == 8 => messages(&["start", "arguments", "item"]),
+        0 => messages(&["start", "arguments", "item", "done"]),
+        _ => messages(&["start", "text", "item", "done"]),
+    });
+    one[0].0 = Name::new("other").unwrap();
+    let told = told(&checked(&answers(&["done"]), &one));
+    assert!(told[0].starts_with("unproven order-end-new"), "{told:?}");
+}
+
+#[test]
+fn what_does_not_come_in_one_place_is_one_change_whatever_comes_there() {
+    let answers = |finish: &'static [&'static str]| {
+        talk(9, move |number| match number {
+            0..5 => messages(&[&["start", "text"], finish, &["usage", "end"]].concat()),
+            5..7 => messages(&[&["start", "text"], finish, &["end"]].concat()),
+            _ => messages(&["start", "call", "finish", "end"]),
+        })
+    };
+
+    let told = told(&compared(&answers(&["finish"]), &answers(&[])));
+
+    let lost =
+        "breaking order-missing: `end` or `usage` comes after `text` with no `finish` between";
+    assert_eq!(told[0], lost);
+    assert!(told[1..].iter().all(|it| !it.contains("order-missing")), "{told:?}");
+}

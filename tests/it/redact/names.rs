@@ -1,8 +1,9 @@
 //! Names that tell what stands behind them, in JSON and in prose.
 
+use retape::cassette::{Content, Frame, Peer, Response};
 use retape::redact::Redactor;
 
-use super::{body, check_json, check_untouched, request, secret};
+use super::{body, cassette, check_json, check_untouched, redacted, request, secret};
 
 #[test]
 fn fields_with_telling_names_are_replaced_in_place() {
@@ -86,6 +87,10 @@ fn names_that_only_look_alike_are_left_alone() {
     check_untouched(
         r#"{"parameters":{"type":"object","properties":{"password":{"type":"string","description":"the password"},
         "api_key":{"anyOf":[{"type":"string"}],"title":"Api Key"}},"required":["password"]}}"#,
+    );
+    check_untouched(
+        r#"{"type":"oauth2","flows":{"password":{"tokenUrl":"https://h/token","scopes":{"read":"Read it"}},
+        "clientCredentials":{"tokenUrl":"https://h/token","refreshUrl":"https://h/again"}}}"#,
     );
 }
 
@@ -228,4 +233,29 @@ fn the_events_of_a_stream_end_as_the_standard_says() {
             assert!(cut.contains("[redacted:") && !cut.contains(second), "{cut:?}");
         }
     }
+}
+
+#[test]
+fn why_a_websocket_closes_is_searched_like_a_message() {
+    let secret = secret("c3");
+    let close = |reason: String| {
+        let content = Content::Close { code: Some(1008), reason };
+        let frame = Frame { ms: 1, from: Peer::Server, content, fragments: Vec::new() };
+        let said = Response { frames: vec![frame], ..Response::of(101) };
+        let asked = request("/", &[("x-api-key", &secret)], "");
+        let kept = redacted(cassette(vec![(asked, said)]));
+        let frames = &kept.interactions[0].response().unwrap().frames;
+        let Content::Close { reason, .. } = &frames[0].content else { unreachable!() };
+        reason.clone()
+    };
+
+    for (before, after) in [
+        ("key $ is not valid", "key [redacted:x-api-key] is not valid"),
+        (r#"{"access_token":"$"}"#, r#"{"access_token":"[redacted:x-api-key]"}"#),
+        ("going away", "going away"),
+    ] {
+        assert_eq!(close(before.replace('$', &secret)), after);
+    }
+    let other = format!("{}{}", "ghp_", "a1B2".repeat(9));
+    assert!(!close(format!("no access: {other}")).contains(&other));
 }
