@@ -25,7 +25,7 @@ use super::trace::Value;
 
 /// More messages do not tell more, and one with more fields is a table.
 const MESSAGES: usize = 1 << 12;
-const MOST: usize = 48;
+const MOST: usize = 256;
 
 /// A longer text names nothing.
 const LONGEST: usize = 128;

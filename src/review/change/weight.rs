@@ -61,6 +61,12 @@ impl<'a> Recorded<'a> {
         let total = new.iter().map(|answer| answer.witness.0).collect::<Recordings>().len();
         Self { old: sides.old.iter().collect(), new, numbers, total }
     }
+
+    /// Those of the new ones that show a change.
+    fn showing(&self, draft: &Draft) -> Recordings {
+        let places = draft.shown.iter().flat_map(|shown| &shown.places);
+        places.filter_map(|place| self.numbers.get(place.as_str()).copied()).collect()
+    }
 }
 
 impl Sides<'_> {
@@ -137,10 +143,8 @@ impl Sides<'_> {
 
     /// How many recordings show a change, of those of before and of now that could.
     fn weight(&self, draft: &Draft, known: &Recorded<'_>) -> Weight {
-        let Recorded { old, new, numbers, total } = known;
-        let places = draft.shown.iter().flat_map(|shown| &shown.places);
-        let broken: Recordings =
-            places.filter_map(|place| numbers.get(place.as_str()).copied()).collect();
+        let Recorded { old, new, total, .. } = known;
+        let broken = known.showing(draft);
         let about = self.population(draft, old);
         let all = self.recordings(new, draft, about, &broken).len();
         let before = self.recordings(old, draft, about, &Recordings::new()).len();
@@ -177,19 +181,21 @@ impl Sides<'_> {
             (old, _) => old.iter().any(|answer| has(answer, it)),
         };
         let about = self.population(draft, &known.old);
-        let with = |answers: &[&Answer], it: &Trait| {
+        let with = |answers: &[&Answer], it: &Trait, known: &Recordings| {
             let have = answers.iter().filter(|answer| has(answer, it)).copied();
-            self.recordings(&have.collect::<Vec<_>>(), draft, about, &Recordings::new())
+            self.recordings(&have.collect::<Vec<_>>(), draft, about, known)
         };
+        let broken = known.showing(draft);
         let some = all.iter().filter(|it| is_known(it));
-        let some = some.map(|it| [&known.new, &known.old].map(|answers| with(answers, it)));
+        let some = some
+            .map(|it| [with(&known.new, it, &broken), with(&known.old, it, &Recordings::new())]);
         let some: BTreeSet<[Recordings; 2]> =
             some.filter(|[new, _]| new.len() < weight.all).collect();
         let chance = |[new, old]: &[Recordings; 2]| {
             let all = new.len();
             let before =
                 if self.old.is_empty() { self.promised(all, known.total) } else { old.len() };
-            Weight { broken: weight.broken, all, ..Weight::default() }.chance(before)
+            Weight { broken: broken.len(), all, ..Weight::default() }.chance(before)
         };
         some.iter().map(chance).any(|chance| chance * (some.len() as f64) < CHANCE)
     }
