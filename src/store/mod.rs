@@ -6,7 +6,6 @@ mod config;
 #[cfg(feature = "review")]
 mod contracts;
 mod disk;
-#[cfg(feature = "record")]
 mod environment;
 mod file;
 mod folder;
@@ -37,7 +36,6 @@ mod side;
 pub use config::{find_config, load_config};
 #[cfg(test)]
 pub(crate) use disk::{Trial, under};
-#[cfg(feature = "record")]
 pub(crate) use environment::environment;
 #[cfg(feature = "record")]
 pub(crate) use file::save_long;
