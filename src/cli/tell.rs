@@ -352,15 +352,15 @@ fn left(all: &[Unplayed]) {
         return;
     };
     let what = if frames.is_empty() { "asked for" } else { "sent" };
+    let were = if all.len() == 1 { "was" } else { "were" };
     line(&format!(
-        "{} of it {} not {what} in that run, such as {} (interaction {} of `{cassette}`)",
+        "{} {were} not {what} in that run, the first is {} (interaction {} of `{cassette}`)",
         count(all.len(), "interaction"),
-        if all.len() == 1 { "was" } else { "were" },
         visible(&format!("{method} {path}")),
         interaction + 1
     ));
     hint(
-        "`retape replay --strict` fails on that; what a client asks while its server takes its time, it asks with `--pace recorded`",
+        "`retape replay --strict` fails on that; if your client asks more while a server is slow, add `--pace recorded`",
     );
 }
 

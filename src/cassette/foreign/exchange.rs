@@ -44,7 +44,8 @@ impl Exchange {
         let status = status.ok_or_else(|| refused("an answer has no status"))?;
         let method = self.method.to_ascii_uppercase();
         if Method::from_bytes(method.as_bytes()).is_err() {
-            return Err(refused("a request has no method that HTTP allows"));
+            let error = refused("a request has no method that HTTP allows");
+            return Err(error.with_hint("correct it in the file, or take the interaction out"));
         }
         // A WebSocket that was refused was asked for all the same.
         let is_wanted = |wanted: &str| wanted.eq_ignore_ascii_case("websocket");

@@ -182,7 +182,15 @@ const OF_TRANSFER: [&str; 10] = [
 ];
 
 /// What comes last in the names of fields that say how long an answer took.
-const TOOK: [&str; 5] = ["processing-ms", "duration-ms", "latency-ms", "duration", "-time"];
+const TOOK: [&str; 7] = [
+    "duration-ms",
+    "latency-ms",
+    "process-time",
+    "processing-ms",
+    "processing-time",
+    "response-time",
+    "service-time",
+];
 
 /// What the names of fields hold that say a digest of the body: `etag`, `content-md5`, `x-amz-checksum-crc32`.
 const OF_BODY: [&str; 7] = ["checksum", "crc32", "digest", "etag", "hash", "md5", "sha256"];
