@@ -171,7 +171,9 @@ fn set_cookie(text: &str, notes: &mut Notes<'_>) -> Vec<Edit> {
 fn cookie(pair: &str, offset: usize, notes: &mut Notes<'_>) -> Option<Edit> {
     let (name, value) = pair.split_once('=').unwrap_or(("cookie", pair));
     let name = name.trim();
-    let secret = value.trim().trim_matches('"');
+    let secret = value.trim();
+    let quoted = secret.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+    let secret = quoted.unwrap_or(secret);
     let start = offset + secret.as_ptr().addr() - pair.as_ptr().addr();
     let with = notes.replacement(name, secret)?;
     Some(Edit::new(start..start + secret.len(), with))

@@ -280,6 +280,7 @@ impl Look {
                 | "netrc-password"
                 | "attribute"
                 | "attribute-behind"
+                | "element-on-lines"
                 | "input-password"
                 | "input-behind"
                 | "meta"
@@ -410,8 +411,9 @@ fn is_mixed(value: &str) -> bool {
 /// Whether a value stands in documentation for one.
 fn is_sample(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
-    let words = ["example", "your-", "your_", "<", "${", "{{"];
-    words.iter().any(|word| lower.contains(word)) || is_filled_in(lower.as_bytes())
+    let words = ["example", "your-", "your_", "${", "{{"];
+    let is_named = lower.split_once('<').is_some_and(|(_, name)| name.contains('>'));
+    is_named || words.iter().any(|word| lower.contains(word)) || is_filled_in(lower.as_bytes())
 }
 
 /// Whether a good part of a value only fills it: `sk-xxxxxxxx`. By chance, letters stand together so too, but few

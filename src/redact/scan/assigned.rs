@@ -1,6 +1,8 @@
-//! `NAME=value`, `NAME: value`, `NAME := value` and `x["NAME"] = value` in prose.
+//! `NAME=value`, `NAME: value`, `NAME := value`, `"NAME" => value` and `x["NAME"] = value` in prose.
 
 use super::REACH;
+use super::ends::{ENTITIES, Ends, is_end, is_of_name};
+use super::held::Quote;
 use crate::cassette::placeholder::OPENING;
 use crate::redact::name::{self, Known, Tells};
 use crate::redact::rule::Notes;
@@ -10,19 +12,16 @@ use crate::text::escape;
 /// The most white space between a name, a mark and a value.
 const BLANK: usize = 8;
 
+const BRACKETS: [(char, char); 4] = [('(', ')'), ('[', ']'), ('{', '}'), ('<', '>')];
+
+/// What Rust shows around a value that need not be there.
+const SOME: &[u8] = b"Some(";
+
+/// What ends a value that a connection string of ODBC has in braces: `PWD={a;b}`.
+const BRACE: &str = "}";
+
 /// A value is judged by so much of its beginning.
 const JUDGED: usize = 256;
-
-/// What a value ends with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ends {
-    /// Any sign that is in few words.
-    Word,
-    /// Behind a quote: that quote.
-    Quote(u8),
-    /// In a line of YAML: a comma and a semicolon are a part of the value.
-    Line,
-}
 
 /// Where a value begins, and what it ends with.
 pub(super) enum Begin {
@@ -43,8 +42,12 @@ pub(super) fn name_before(text: &[u8], mark: usize, known: Known) -> Option<(&st
     let before = &text[from..mark];
     let blank = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let mut before = &before[..before.len() - blank];
-    if known == Known::Composed && text[mark] == b'=' {
-        before = without_brackets(before.strip_suffix(b":").unwrap_or(before).trim_ascii_end());
+    if known == Known::Composed {
+        before = match text[mark] {
+            b'=' => unquoted(before.strip_suffix(b":").unwrap_or(before).trim_ascii_end()),
+            _ if before.ends_with(b";") => without_entity(before),
+            _ => before,
+        };
     }
     let length = before.iter().rev().take_while(|byte| is_of_name(**byte)).count();
     if length == 0 || blank > BLANK {
@@ -62,23 +65,38 @@ pub(super) fn name_before(text: &[u8], mark: usize, known: Known) -> Option<(&st
     (tells != Tells::Nothing).then_some((name, tells))
 }
 
-/// `os.environ["NAME"]` up to the end of the name.
-fn without_brackets(before: &[u8]) -> &[u8] {
-    let inner =
-        before.strip_suffix(b"]").and_then(|it| it.strip_suffix(b"\"").or(it.strip_suffix(b"'")));
+/// `os.environ["NAME"]` and `"NAME"` up to the end of the name.
+fn unquoted(before: &[u8]) -> &[u8] {
+    let inner = before.strip_suffix(b"]").unwrap_or(before);
+    let inner = inner.strip_suffix(b"\"").or(inner.strip_suffix(b"'"));
     inner.map_or(before, |inner| inner.strip_suffix(b"\\").unwrap_or(inner))
+}
+
+/// `&quot;NAME&quot;` up to the end of the name.
+fn without_entity(before: &[u8]) -> &[u8] {
+    ENTITIES.iter().find_map(|it| before.strip_suffix(it.as_bytes())).unwrap_or(before)
 }
 
 /// Where the value behind a `=` or `:` begins. The name begins at `name`.
 pub(super) fn begin(text: &[u8], name: usize, mark: usize) -> Begin {
-    let mut at = mark + 1;
-    at += text[at..].iter().take(BLANK).take_while(|byte| is_blank(**byte)).count();
-    let is_line = text[mark] == b':' && at > mark + 1 && begins_line(text, name);
+    let is_arrow = text[mark..].starts_with(b"=>");
+    let mut at = mark + 1 + usize::from(is_arrow);
+    let blank = text[at..].iter().take(BLANK).take_while(|byte| is_blank(**byte)).count();
+    at += blank;
     if text[mark] == b':'
         && let Some(begin) = in_block(text, at)
     {
         return begin;
     }
+    let rest = &text[at..];
+    let is_some = rest.starts_with(SOME);
+    if let Some(mark) = ENTITIES.iter().find(|it| rest.starts_with(it.as_bytes())) {
+        return Begin::At(at + mark.len(), Ends::Mark(mark));
+    }
+    if SOME.starts_with(rest) || ENTITIES.iter().any(|it| it.as_bytes().starts_with(rest)) {
+        return Begin::Later;
+    }
+    at += if is_some { SOME.len() } else { 0 };
     let escapes = text[at..].iter().take(BLANK).take_while(|byte| **byte == b'\\').count();
     at += escapes;
     let quote = text.get(at).copied().filter(|byte| matches!(byte, b'"' | b'\'' | b'`'));
@@ -91,30 +109,21 @@ pub(super) fn begin(text: &[u8], name: usize, mark: usize) -> Begin {
             _ => {}
         }
     }
+    let ends = match quote {
+        Some(byte) => Ends::Quote(Quote { byte, slashes: escapes }),
+        None if text[mark] == b':' && blank == 0 => Ends::Word,
+        None => Ends::of_name(text, name),
+    };
     match text.get(at) {
         None => Begin::Later,
-        // `==`, `=>`, and references to what holds a value.
+        Some(byte) if *byte <= b' ' || Some(*byte) == quote => Begin::Nowhere,
+        Some(b'{') if ends == Ends::Part => Begin::At(at + 1, Ends::Mark(BRACE)),
+        Some(_) if quote.is_some() => Begin::At(at, ends),
+        // `==`, and references to what holds a value.
         Some(b'=' | b'$' | b'%') => Begin::Nowhere,
-        Some(byte) if is_end(*byte) && !(quote.is_some() && b"(,;&|".contains(byte)) => {
-            Begin::Nowhere
-        }
-        Some(_) if escapes > 0 && quote.is_none() => Begin::Nowhere,
-        Some(_) => {
-            Begin::At(at, quote.map_or(if is_line { Ends::Line } else { Ends::Word }, Ends::Quote))
-        }
+        Some(byte) if is_end(*byte) || is_arrow || is_some || escapes > 0 => Begin::Nowhere,
+        Some(_) => Begin::At(at, ends),
     }
-}
-
-/// Whether a name is the first in its line, which may stand in a string.
-fn begins_line(text: &[u8], name: usize) -> bool {
-    let before = &text[name.saturating_sub(REACH)..name];
-    let line = match memchr::memrchr(b'\n', before) {
-        Some(end) => &before[end + 1..],
-        None if name > REACH => return false,
-        None => before,
-    };
-    let escape = memchr::memmem::rfind(line, b"\\n").map_or(0, |at| at + 2);
-    matches!(line[escape..].trim_ascii(), b"" | b"-")
 }
 
 /// Where a value begins that YAML has on the next line: behind `|`, `>-` and the like.
@@ -130,21 +139,8 @@ fn in_block(text: &[u8], mark: usize) -> Option<Begin> {
     match rest.get(indent) {
         None => Some(Begin::Later),
         Some(byte) if indent == 0 || is_end(*byte) => Some(Begin::Nowhere),
-        Some(_) => Some(Begin::At(text.len() - rest.len() + indent, Ends::Line)),
+        Some(_) => Some(Begin::At(text.len() - rest.len() + indent, Ends::Setting)),
     }
-}
-
-/// The end of a value that begins at `start` and has no end before `from`.
-pub(super) fn end(text: &[u8], start: usize, ends: Ends, from: usize) -> Option<usize> {
-    let is_end = |byte: u8| match ends {
-        Ends::Word => is_end(byte),
-        Ends::Quote(quote) => byte <= b' ' || byte == quote || byte == b'\\',
-        Ends::Line => is_end(byte) && !matches!(byte, b',' | b';'),
-    };
-    let next = |from: usize| text[from..].iter().position(|byte| is_end(*byte)).map(|at| from + at);
-    let end = next(from)?;
-    let is_scheme = text[end] == b' ' && value::is_scheme(&text[start..end]);
-    if is_scheme { next(end + 1) } else { Some(end) }
 }
 
 /// Where in what was assigned the secret stands, if there is one.
@@ -154,22 +150,48 @@ pub(super) fn secret<'t>(
     ends: Ends,
     notes: &Notes<'_>,
 ) -> Option<(usize, &'t str)> {
-    let is_quoted = matches!(ends, Ends::Quote(_));
-    let judged = trimmed(text_of(&spelled[..spelled.len().min(JUDGED)])?);
+    let judged = trimmed(text_of(&spelled[..spelled.len().min(JUDGED)])?, ends);
     let skipped = value::behind_scheme(judged);
     let judged = &judged[skipped..];
-    let is_secret = match tells {
+    let first = &judged[..judged.bytes().position(is_end).unwrap_or(judged.len())];
+    let is_list = matches!(ends, Ends::Setting | Ends::Part) && !is_code(judged);
+    let is_secret = |value: &str, is_quoted: bool| match tells {
         // In quotes a bracket is a sign like any other, and no code.
-        Tells::Secret if is_quoted && !judged.contains(OPENING) => {
-            value::is_assigned(&judged.replace('[', "("))
+        Tells::Secret if is_quoted && !value.contains(OPENING) => {
+            value::is_assigned(&value.replace('[', "("))
         }
-        Tells::Secret => value::is_assigned(judged),
-        _ => notes.may_be_secret(name, judged) && !judged.contains('['),
+        Tells::Secret => value::is_assigned(value),
+        _ => notes.may_be_secret(name, value) && !value.contains('['),
+    };
+    let is_secret = match ends {
+        Ends::Quote(_) | Ends::Mark(_) => !is_reference(judged) && is_secret(judged, true),
+        _ => is_secret(first, false) || (is_list && is_secret(judged, true)),
     };
     if !is_secret && !value::is_placeholder(judged) {
         return None;
     }
-    Some((skipped, trimmed(&text_of(spelled)?[skipped..])))
+    Some((skipped, &trimmed(text_of(spelled)?, ends)[skipped..]))
+}
+
+/// Whether a value in quotes only says where another is to be put: `${NAME}`, `{name}`, `<your key>`.
+fn is_reference(value: &str) -> bool {
+    let is_name = |name: &str| !name.is_empty() && name.bytes().all(is_of_name);
+    value.starts_with("${")
+        || value.starts_with("$(")
+        || value.starts_with("{{")
+        || value.strip_prefix('$').is_some_and(is_name)
+        || matches!(value.as_bytes(), [b'{', .., b'}'] | [b'<', .., b'>'] | [b'%', .., b'%'])
+}
+
+/// Whether a value is a call, or an element of something: `get(key)`, `keys[0]`.
+fn is_code(value: &str) -> bool {
+    let opening = value.find(|c| BRACKETS.iter().any(|(opening, _)| *opening == c));
+    let Some(at) = opening.filter(|at| *at > 0 && value[..*at].bytes().all(is_of_name)) else {
+        return false;
+    };
+    BRACKETS
+        .iter()
+        .any(|(opening, closing)| value[at..].starts_with(*opening) && value.ends_with(*closing))
 }
 
 /// What is no text ends a value.
@@ -177,23 +199,26 @@ fn text_of(spelled: &[u8]) -> Option<&str> {
     spelled.utf8_chunks().next().map(|chunk| chunk.valid())
 }
 
-/// A value without what ends a sentence or a list.
-fn trimmed(value: &str) -> &str {
-    let value = value.trim_end_matches(['.', ':', '?', '!', ',', ';']);
-    if value.contains('[') { value } else { value.trim_end_matches(']') }
+/// A value without what ends a sentence or a list, and without brackets that something around it closes.
+fn trimmed(value: &str, ends: Ends) -> &str {
+    if ends.is_closed() {
+        return value;
+    }
+    let excess = |(opening, closing): (char, char)| {
+        value.matches(closing).count().saturating_sub(value.matches(opening).count())
+    };
+    let mut brackets = BRACKETS.map(|pair| (pair.1, excess(pair)));
+    let mut value = value;
+    loop {
+        value = value.trim_end_matches(['.', ':', '?', '!', ',', ';']);
+        let closes =
+            brackets.iter_mut().find(|(closing, left)| *left > 0 && value.ends_with(*closing));
+        let Some((_, left)) = closes else { return value };
+        *left -= 1;
+        value = &value[..value.len() - 1];
+    }
 }
 
 const fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
-}
-
-const fn is_of_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
-}
-
-/// Whether a value is over before this byte.
-const fn is_end(byte: u8) -> bool {
-    byte <= b' '
-        || matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b',' | b';' | b'&' | b'|')
-        || matches!(byte, b'<' | b'>' | b'(' | b')' | b'{' | b'}')
 }

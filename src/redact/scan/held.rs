@@ -1,6 +1,7 @@
 //! What has begun and may be a secret.
 
-use super::assigned::{self, Ends};
+use super::Input;
+use super::ends::Ends;
 use crate::redact::json;
 use crate::redact::name::Tells;
 
@@ -70,7 +71,7 @@ impl Held {
     }
 
     /// Where it ends, and where to go on.
-    pub(super) fn end(&self, text: &[u8], from: usize) -> Option<(usize, usize)> {
+    pub(super) fn end(&self, text: &[u8], from: usize, input: Input) -> Option<(usize, usize)> {
         let first = |is_end: &dyn Fn(u8) -> bool| {
             let found = text[from..].iter().position(|byte| is_end(*byte))? + from;
             Some((found, found))
@@ -78,7 +79,7 @@ impl Held {
         match self {
             Self::String { start, quote, .. } => quote.end(text, *start, from),
             Self::Assigned { start, ends, .. } => {
-                assigned::end(text, *start, *ends, from).map(|end| (end, end))
+                ends.end(text, *start, from, input).map(|end| (end, end))
             }
             Self::Number { .. } => first(&|byte| {
                 !byte.is_ascii_digit() && !matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E')
@@ -98,7 +99,7 @@ pub(super) const fn is_between(byte: u8) -> bool {
 }
 
 /// How a string is quoted, and how many backslashes stand before its quotes.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Quote {
     pub(super) byte: u8,
     pub(super) slashes: usize,

@@ -6,12 +6,14 @@
 //! gives the same edits however the text is cut up.
 
 mod assigned;
+mod ends;
 mod held;
 
 use std::ops::Range;
 
+use self::assigned::Begin;
 pub(super) use self::assigned::is_assigned;
-use self::assigned::{Begin, Ends};
+use self::ends::Ends;
 use self::held::{Begun, Held, Quote, Role, is_between, slashes_before};
 use super::json::outside;
 use super::levels::Levels;
@@ -274,7 +276,7 @@ impl Scanner {
         notes: &mut Notes<'_>,
         edits: &mut Vec<Edit>,
     ) -> Step {
-        let (end, next) = match held.end(text, self.at) {
+        let (end, next) = match held.end(text, self.at, input) {
             Some(ends) => ends,
             None if input == Input::Done => (text.len(), text.len()),
             None => {

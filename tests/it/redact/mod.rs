@@ -9,6 +9,7 @@ mod own;
 mod planted;
 mod requests;
 mod shapes;
+mod spelled;
 mod streams;
 
 use base64::Engine;

@@ -136,6 +136,10 @@ fn set_cookie_keeps_its_attributes() {
 
     assert_eq!(headers.get("set-cookie"), Some("session=[redacted:session]; Path=/; HttpOnly"));
     assert_eq!(headers.get("x-ratelimit-remaining-tokens"), Some("100"));
+
+    headers.set("Set-Cookie", r#"session="a\"b\""; Path=/"#);
+    Redactor::standard().headers(&mut headers);
+    assert_eq!(headers.get("set-cookie"), Some(r#"session="[redacted:session]"; Path=/"#));
 }
 
 #[test]

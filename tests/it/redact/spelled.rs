@@ -1,0 +1,122 @@
+//! Passwords with any signs, in the texts in which people and programs write them.
+
+use super::{body, password};
+
+/// Signs that end a word in prose or in code, and a part of no word in a password.
+const SIGNS: &[u8] = b"&<|(){}[];,\\#^*@";
+
+/// Passwords in which letters and signs stand anywhere but at the beginning.
+fn passwords() -> impl Iterator<Item = String> {
+    (0..200_u32).map(|seed| {
+        let chance = *blake3::hash(&seed.to_be_bytes()).as_bytes();
+        let letters = password(&seed.to_string());
+        let length = 10 + usize::from(chance[31] % 9);
+        let sign = |at: usize| char::from(SIGNS[usize::from(chance[at]) % SIGNS.len()]);
+        letters
+            .chars()
+            .take(length)
+            .enumerate()
+            .map(|(at, letter)| if at > 0 && chance[at].is_multiple_of(4) { sign(at + 1) } else { letter })
+            .collect()
+    })
+}
+
+/// How many of the passwords are there, at least in part, behind a text in which `$` is one.
+fn left(spelling: &str, written: impl Fn(&str) -> String) -> Vec<String> {
+    let remains = |secret: &String| {
+        let after = body("text/plain", &spelling.replace('$', &written(secret)));
+        let quoted = serde_json::json!({ "content": spelling.replace('$', &written(secret)) });
+        let within = body("application/json", &quoted.to_string());
+        let within = serde_json::from_str::<serde_json::Value>(&within).expect("still JSON");
+        let mut parts =
+            secret.as_bytes().windows(5).map(|part| written(&String::from_utf8_lossy(part)));
+        parts.any(|part| {
+            after.contains(&part) || within["content"].as_str().expect("text").contains(&part)
+        })
+    };
+    passwords().filter(remains).collect()
+}
+
+#[test]
+fn passwords_are_whole_whatever_their_signs_are() {
+    for spelling in [
+        "DB_PASSWORD=$\nNEXT=1\n",
+        "HOST=h\nDB_PASSWORD=$",
+        "export DB_PASSWORD=$\nrun",
+        "[db]\nuser = x\npassword = $\nport = 1\n",
+        "db:\n  password: $\n  user: x\n",
+        "users:\n  - password: $\n    user: x\n",
+        "password: |\n  $\nuser: x\n",
+        "Server=h;User=sa;Password=$;Encrypt=true",
+        "Driver={x};Uid=sa;Pwd={$};Encrypt=true",
+        "host=h password=$ dbname=x",
+        "mysql --user=x --password=$ db",
+        "docker run -e DB_PASSWORD=$ image",
+        "docker run --env DB_PASSWORD=$ image",
+        "run --password \"$\" x",
+        "run --password '$' x",
+        "run --password=\"$\" x",
+        "connect(password=\"$\", user=\"x\")",
+        "connect(password='$', user='x')",
+        "password = `$`",
+        "{\"user\" => \"x\", \"password\" => \"$\"}",
+        "['user' => 'x', 'password' => '$']",
+        "{:user => \"x\", :password => \"$\"}",
+        "Config { user: \"x\", password: Some(\"$\") }",
+        "os.environ[\"DB_PASSWORD\"] = \"$\"",
+    ] {
+        // What ends a value in its notation is written otherwise in it.
+        let plain = |secret: &str| {
+            let secret = match spelling.contains(['"', '\'', '`']) {
+                true => secret.replace('\\', "/"),
+                false => secret.to_owned(),
+            };
+            match spelling {
+                _ if spelling.contains(";Password=") => secret.replace(';', "+"),
+                _ if spelling.contains(";Pwd=") => secret.replace('}', "+"),
+                _ => secret,
+            }
+        };
+        let left = left(spelling, plain);
+        assert!(left.len() <= 6, "{spelling}: {} of 200: {left:?}", left.len());
+    }
+}
+
+#[test]
+fn passwords_are_found_as_pages_and_documents_escape_them() {
+    let escaped = |secret: &str| secret.replace('&', "&amp;").replace('<', "&lt;");
+    for spelling in [
+        "{&quot;user&quot;: &quot;x&quot;, &quot;password&quot;: &quot;$&quot;}",
+        "{&#34;password&#34;:&#34;$&#34;,&#34;a&#34;:1}",
+        "<db>\n  <user>x</user>\n  <password>\n    $\n  </password>\n</db>",
+        "<db><password>$</password></db>",
+        "<db password=\"$\" user=\"x\"/>",
+    ] {
+        let left = left(spelling, escaped);
+        assert!(left.len() <= 6, "{spelling}: {} of 200: {left:?}", left.len());
+    }
+}
+
+#[test]
+fn what_ends_a_value_in_code_and_prose_still_does() {
+    for text in [
+        "password = get_password(user2)\n  token = tokens[12]\nsecret: Option<String2>\n",
+        "  api_key = settings.keys2[0],\n  password=hash2(password1),\n",
+        "PASSWORD=<your-password-1>\nAPI_KEY=${KEY_2}\nTOKEN=$(get token2)\n",
+        "password=\"{password1}\" key='<your key 1>' secret=\"${SECRET_1}\" pass=\"$PASS_12345\"",
+        "|password | string2 |\n|---|---|\ncookie: name2; path=/1; password",
+        "if (password === password2) { secret => hash2(secret) } password: Some(password2)",
+    ] {
+        super::check_untouched(text);
+    }
+    let key = password("c3");
+    for (before, after) in [
+        ("password=$&user=ada1", "password=[redacted:password]&user=ada1"),
+        ("password: $</p><p>next1", "password: [redacted:password]</p><p>next1"),
+        ("call(\n  password=$)\nf(x)", "call(\n  password=[redacted:password])\nf(x)"),
+        ("a=1;password=$;b=2", "a=1;password=[redacted:password];b=2"),
+        ("it's password='$ and it's", "it's password='[redacted:password] and it's"),
+    ] {
+        assert_eq!(body("text/plain", &before.replace('$', &key)), after);
+    }
+}
