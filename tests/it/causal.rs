@@ -7,7 +7,7 @@ use retape::cassette::End;
 use retape::{Mode, Pace, Session};
 
 use crate::stage::{Stage, chunks};
-use crate::support::client::{post, request, split};
+use crate::support::client::{ask, post, request, split};
 use crate::support::gate::Gate;
 use crate::support::upstream::{EVENTS, Then, Upstream, json};
 use crate::support::wire::{Chunk, Wire};
@@ -118,6 +118,59 @@ async fn what_was_asked_meanwhile_and_names_nothing_holds_nothing_back() {
     assert_eq!(stream.data(), "data: 2\n\n");
     assert_eq!(stream.chunk(), Chunk::End(Vec::new()));
     session.stop().await.unwrap();
+}
+
+/// A server that ends the stream of a call without an answer once the session is over.
+fn forgetful() -> Upstream {
+    let over = Arc::new(Gate::new());
+    Upstream::start(move |asked, wire| {
+        if asked.head.line.starts_with("DELETE") {
+            over.open();
+            wire.send(json(200, "{}"));
+        } else if asked.text().contains("tools/call") {
+            wire.send(EVENTS);
+            wire.send_chunk(
+                "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\n\n",
+            );
+            over.pass();
+            wire.send_end();
+        } else {
+            wire.send(json(202, ""));
+        }
+        Then::KeepAlive
+    })
+}
+
+/// Calls, cancels the call and ends the session. Gives whether the call went on until then.
+fn cancel(session: &Session, is_patient: bool) {
+    let url = format!("{}/mcp", session.url());
+    let say = |said: &str| format!(r#"{{"jsonrpc":"2.0",{said}}}"#);
+    let mut wire = Wire::connect(split(&url).0);
+    let json = "Content-Type: application/json\r\n";
+    wire.send(request("POST", &url, json, &say(r#""id":7,"method":"tools/call","params":{}"#)));
+    wire.head().unwrap();
+    wire.data();
+    assert!(!is_patient || wire.is_silent(MOMENT), "ended before it was cancelled");
+    post(&url, &say(r#""method":"notifications/cancelled","params":{"requestId":7}"#));
+    assert!(!is_patient || wire.is_silent(MOMENT), "ended before the session");
+    ask("DELETE", &url, "", "");
+    assert_eq!(wire.chunk(), Chunk::End(Vec::new()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_that_is_never_answered_ends_with_its_session() {
+    let stage = Stage::new();
+    let upstream = forgetful();
+    let session = stage.record(&upstream).await;
+    // So fast that the end has no time of its own.
+    cancel(&session, false);
+    session.finish().await.unwrap();
+    drop(upstream);
+    assert_eq!(chunks(stage.cassette().interactions[0].response().unwrap()).len(), 1);
+
+    let session = stage.replay().await;
+    cancel(&session, true);
+    session.finish().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

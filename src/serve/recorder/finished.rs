@@ -6,9 +6,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::cassette::{Body, Chunk, Headers, Interaction, Outcome, Progress, Response, target};
+use crate::cassette::{
+    Body, Chunk, Headers, Interaction, Media, Outcome, Progress, Response, target,
+};
 use crate::error::{Error, Kind, Result};
+use crate::identity::each_document;
 use crate::store::{Journal, Reader};
+use crate::text::json::Text;
+use crate::text::rpc::Envelope;
 
 /// An interaction that is over: where the journal has it, what is different there, and what is often asked.
 #[derive(Debug, Clone)]
@@ -31,6 +36,8 @@ pub(super) struct Facts {
     pub(super) chunks: u32,
     pub(super) is_answered: bool,
     pub(super) is_listening: bool,
+    /// Whether it is a call of JSON-RPC that the events of its answer do not answer.
+    pub(super) is_unanswered: bool,
     pub(super) names_origin: bool,
 }
 
@@ -218,9 +225,28 @@ impl Facts {
             chunks: u32::try_from(chunks).unwrap_or(u32::MAX),
             is_answered: response.is_some(),
             is_listening: interaction.is_listening(),
+            is_unanswered: is_unanswered(interaction),
             names_origin: !target::split(&interaction.request.path).0.is_empty(),
         }
     }
+}
+
+/// Whether a server lets a call of JSON-RPC, to which it sends events, without an answer: it had more to say.
+fn is_unanswered(interaction: &Interaction) -> bool {
+    let streamed = interaction.response().filter(|response| {
+        Media::of_headers(&response.headers) == Media::EventStream && !interaction.is_socket()
+    });
+    let Some(response) = streamed else { return false };
+    let body = interaction.request.readable();
+    let call = Text::parse_container(&body).and_then(Envelope::of);
+    let Some(call) = call.filter(|call| call.is_certain() && call.asked().is_some()) else {
+        return false;
+    };
+    let mut is_answered = false;
+    each_document(&String::from_utf8_lossy(&response.readable().bytes()), |_, message| {
+        is_answered |= Envelope::of(message).is_some_and(|answer| answer.answers(&call));
+    });
+    !is_answered
 }
 
 /// What was going on in half the room, if the numbers are not too large for it.

@@ -320,11 +320,12 @@ fn came_whole(answer: &Interaction) -> bool {
     !answer.is_listening() && matches!(body, Some(Body::Whole(_)))
 }
 
-/// Whether nothing came behind so many chunks but the end, a while later.
+/// Whether nothing came behind so many chunks but the end. It came a while later, or what the client had asked was
+/// never answered: else the cassette does not say that it was still open.
 fn is_silent(answer: &Interaction, chunks: usize) -> bool {
     let body = answer.response().map_or(&[][..], |response| response.body.chunks());
-    body.get(chunks..)
-        .is_some_and(|rest| !rest.is_empty() && rest.iter().all(|it| it.bytes.is_empty()))
+    let rest = body.get(chunks..).filter(|rest| chunks > 0 || !rest.is_empty());
+    rest.is_some_and(|rest| rest.iter().all(|it| it.bytes.is_empty()))
 }
 
 /// How long after its first chunks the next one was sent, in milliseconds.

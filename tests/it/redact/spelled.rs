@@ -16,7 +16,11 @@ fn passwords() -> impl Iterator<Item = String> {
             .chars()
             .take(length)
             .enumerate()
-            .map(|(at, letter)| if at > 0 && chance[at].is_multiple_of(4) { sign(at + 1) } else { letter })
+            .map(
+                |(at, letter)| {
+                    if at > 0 && chance[at].is_multiple_of(4) { sign(at + 1) } else { letter }
+                },
+            )
             .collect()
     })
 }
