@@ -38,7 +38,7 @@ pub(super) fn looks(redactor: &Redactor, request: &mut Request, before: &Secrets
 
 /// The same for an answer.
 fn looks_in_response(redactor: &Redactor, response: &mut Response, secrets: &mut Secrets) {
-    let mut notes = Notes { redactor, side: Side::Response, secrets };
+    let mut notes = Notes { redactor, side: Side::of(response.status), secrets };
     if !notes.applies(Rule::Looks) {
         return;
     }
@@ -95,7 +95,7 @@ pub(super) fn known(redactor: &Redactor, request: &mut Request, searcher: &Searc
 
 /// Applies the rules to an answer.
 pub(super) fn response(redactor: &Redactor, response: &mut Response, secrets: &mut Secrets) {
-    let mut notes = Notes { redactor, side: Side::Response, secrets };
+    let mut notes = Notes { redactor, side: Side::of(response.status), secrets };
     if notes.applies(Rule::Looks)
         && let Some(reason) = &mut response.reason
     {

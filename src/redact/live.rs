@@ -36,6 +36,7 @@ const RUN: usize = value::SHORTEST;
 #[derive(Debug)]
 pub struct Live {
     redactor: Redactor,
+    side: Side,
     secrets: Secrets,
     searcher: Searcher,
     /// How many of the secrets it knows.
@@ -66,6 +67,7 @@ impl Live {
     pub fn new(redactor: &Redactor, secrets: Secrets) -> Self {
         Self {
             redactor: redactor.clone(),
+            side: Side::Response,
             searcher: searcher(redactor, &secrets),
             known: secrets.len(),
             secrets,
@@ -80,6 +82,11 @@ impl Live {
             learns: true,
             since: usize::MAX,
         }
+    }
+
+    /// The same for the body of an answer with that status.
+    pub(crate) fn answering(self, status: u16) -> Self {
+        Self { side: Side::of(status), ..self }
     }
 
     /// The same for bytes that are no text, where something else says how long what is replaced is.
@@ -103,7 +110,7 @@ impl Live {
         let rest = self.line.split_off(end);
         let lines = std::mem::replace(&mut self.line, rest);
         let redactor = &self.redactor;
-        let mut notes = Notes { redactor, side: Side::Response, secrets: &mut self.secrets };
+        let mut notes = Notes { redactor, side: self.side, secrets: &mut self.secrets };
         let edits = in_order(own::find(&lines, &mut notes));
         self.has_replaced |= !edits.is_empty();
         self.push_found(&splice(&lines, &edits)).into_owned()
@@ -277,7 +284,7 @@ impl Live {
         }
         let (text, offset) = self.held_behind();
         let redactor = &self.redactor;
-        let mut notes = Notes { redactor, side: Side::Response, secrets: &mut self.secrets };
+        let mut notes = Notes { redactor, side: self.side, secrets: &mut self.secrets };
         let (edits, end) = match input {
             Input::Done => (look::find(&text, &mut notes), text.len()),
             Input::More => look::decided(&text, &mut notes),
@@ -299,7 +306,7 @@ impl Live {
 
     fn scan(&mut self, input: Input) -> Vec<u8> {
         let redactor = &self.redactor;
-        let mut notes = Notes { redactor, side: Side::Response, secrets: &mut self.secrets };
+        let mut notes = Notes { redactor, side: self.side, secrets: &mut self.secrets };
         self.edits.extend(self.scanner.run(&self.text, input, &mut notes));
         self.learn();
         let decided = self.scanner.decided(self.text.len());

@@ -66,6 +66,15 @@ pub(super) enum Side {
     Request,
     /// The server's: a secret that was found before keeps its placeholder.
     Response,
+    /// The same where the server refuses what a client sent: it says in words what is wrong with a field.
+    Refusal,
+}
+
+impl Side {
+    /// The side of an answer.
+    pub(super) const fn of(status: u16) -> Self {
+        if matches!(status, 400..=499) { Self::Refusal } else { Self::Response }
+    }
 }
 
 /// The state of one walk.
@@ -145,16 +154,18 @@ impl Notes<'_> {
             return self.renamed(name, secret);
         }
         // What a server says stays as a person wants it, also where another name tells of it.
-        if (self.side == Side::Response || self.redactor.is_again) && own.is_replacement(secret) {
+        if (self.side != Side::Request || self.redactor.is_again) && own.is_replacement(secret) {
             return None;
         }
-        if self.applies(Rule::Harmless) && value::is_protocol(secret) {
+        let is_echo = || self.secrets.placeholder_of(&value::shown_name(name), secret).is_some();
+        let says_why = || self.side == Side::Refusal && value::is_sentence(secret) && !is_echo();
+        if self.applies(Rule::Harmless) && (value::is_protocol(secret) || says_why()) {
             return None;
         }
         if !self.redactor.is_searched_for(secret) {
             // What a server echoes of a header field has the name of the field, in its own spelling.
             let asked = || self.secrets.placeholder_of(&value::shown_name(name), secret);
-            let asked = (self.side == Side::Response).then(asked).flatten();
+            let asked = (self.side != Side::Request).then(asked).flatten();
             return Some(asked.unwrap_or_else(|| self.own(name, secret)));
         }
         let own = self.own(name, secret);
@@ -192,7 +203,7 @@ impl Notes<'_> {
             self.secrets.rename(secret, &own);
             return (own != secret).then_some(own);
         }
-        if self.side == Side::Response || self.redactor.is_again {
+        if self.side != Side::Request || self.redactor.is_again {
             return None;
         }
         let own = self.own(name, secret);

@@ -248,6 +248,11 @@ pub(super) fn is_made_of_words(value: &str) -> bool {
     runs.all(is_plain)
 }
 
+/// Whether a value is said in words: `This field is required.`
+pub(super) fn is_sentence(value: &str) -> bool {
+    value.trim().contains(' ') && behind_scheme(value) == 0 && is_made_of_words(value)
+}
+
 /// Whether a value is one that protocols have as their own words, whatever it is called.
 pub(super) fn is_protocol(value: &str) -> bool {
     const WORDS: &str = "true false null include omit same-origin required optional";

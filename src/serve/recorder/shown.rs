@@ -55,6 +55,11 @@ impl Shown {
         Self { coding, amazon, live: Live::new(redactor, secrets), whole }
     }
 
+    /// The same for an answer with that status.
+    pub(super) fn answering(self, status: u16) -> Self {
+        Self { live: self.live.answering(status), ..self }
+    }
+
     /// The header fields of the body as it is shown.
     pub(super) fn headers(&self, headers: &mut Headers) {
         if self.coding.is_some() || self.whole.is_some() {

@@ -150,7 +150,7 @@ impl Take {
         }
         let mut harmless = headers.clone();
         self.redactor.headers_noting(&mut harmless, &mut state.secrets);
-        let shown = Shown::new(&self.redactor, &headers, state.secrets.clone());
+        let shown = Shown::new(&self.redactor, &headers, state.secrets.clone()).answering(status);
         shown.headers(&mut harmless);
         state.shown = Some(Box::new(shown));
         state.noted = Noted::begin(&headers).map(Box::new);

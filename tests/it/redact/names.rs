@@ -3,7 +3,10 @@
 use retape::cassette::{Content, Frame, Peer, Response};
 use retape::redact::Redactor;
 
-use super::{body, cassette, check_json, check_untouched, redacted, request, secret};
+use super::{
+    body, cassette, check_json, check_untouched, password, redacted, request, response, secret,
+    whole,
+};
 
 #[test]
 fn fields_with_telling_names_are_replaced_in_place() {
@@ -132,6 +135,31 @@ fn what_elements_of_a_page_hold_by_their_names_is_replaced() {
     ] {
         check_prose(text, text);
     }
+}
+
+#[test]
+fn what_a_server_says_of_a_value_that_it_refuses_is_kept() {
+    let refused = |status: u16, body: &str| {
+        let mut answer = response(&[("content-type", "application/json")], whole(body));
+        answer.status = status;
+        let asked = request("/users", &[], r#"{"password": "correct horse battery"}"#);
+        let after = redacted(cassette(vec![(asked, answer)]));
+        String::from_utf8(super::answer(&after, 0).body.bytes().to_vec()).unwrap()
+    };
+    for text in [
+        r#"{"password":["This password is too short. It must contain at least 8 characters."]}"#,
+        r#"{"errors":{"password":"can't be blank","token":["Not a valid token."]}}"#,
+        r#"{"api_key":["This field is required."],"password_confirmation":["doesn't match"]}"#,
+    ] {
+        assert_eq!(refused(422, text), text);
+        assert!(refused(200, text).contains("[redacted:"), "{text}");
+    }
+    let (echo, key) = (r#"{"password":"correct horse battery"}"#, secret("rf"));
+    assert!(!refused(400, echo).contains("horse"));
+    let text = format!(r#"{{"api_key": "{key}", "password": "{}"}}"#, password("rf"));
+    let after = refused(401, &text);
+    super::check_gone(after.as_bytes(), &key);
+    super::check_gone(after.as_bytes(), &password("rf"));
 }
 
 /// The text by itself and within JSON.
