@@ -58,6 +58,7 @@ enum Kind {
     Token,
     Exact,
     Named,
+    Said,
     Basic,
     Block,
 }
@@ -94,6 +95,7 @@ fn kind_of(kind: &str) -> Kind {
     match kind {
         "exact" => Kind::Exact,
         "named" => Kind::Named,
+        "said" => Kind::Said,
         "basic" => Kind::Basic,
         "block" => Kind::Block,
         _ => Kind::Token,
@@ -139,20 +141,30 @@ fn edits(text: &[u8], until: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
     if !notes.applies(Rule::Looks) {
         return Vec::new();
     }
-    let mut edits = Vec::new();
+    let mut found = Vec::new();
     let mut run = Run::default();
     let within = Within::of(text);
     for (rule, word) in words(text).take_while(|(_, word)| word.start < until) {
         if !run.may_try(rule, text, word.start) {
             continue;
         }
-        let Some(Found { name, range }) = rule.found(&within, word, notes) else {
-            run.failed(rule);
+        match rule.found(&within, word, notes) {
+            Some(secret) => found.push((rule, secret)),
+            None => run.failed(rule),
+        }
+    }
+    // What has a look of its own is called by that, whatever somebody says that it is.
+    found.sort_by_key(|(rule, _)| rule.kind == Kind::Said);
+    let mut edits: Vec<Edit> = Vec::new();
+    for (rule, Found { name, range }) in found {
+        let is_within = |edit: &Edit| edit.range.start < range.end && range.start < edit.range.end;
+        if rule.kind == Kind::Said && edits.iter().any(is_within) {
             continue;
-        };
+        }
         let secret = String::from_utf8_lossy(&text[range.clone()]).into_owned();
         // A name tells of a replacement as of any value: what a client sends is called by it.
-        let is_replacement = rule.kind != Kind::Named && notes.redactor.own.is_replacement(&secret);
+        let has_name = matches!(rule.kind, Kind::Named | Kind::Said);
+        let is_replacement = !has_name && notes.redactor.own.is_replacement(&secret);
         if !secret.contains(OPENING)
             && !is_replacement
             && !notes.secrets.is_spared(&secret)
@@ -252,6 +264,7 @@ impl Look {
             Kind::Token => is_mixed(spelled) && !is_sample(spelled),
             Kind::Exact | Kind::Block => !is_sample(spelled),
             Kind::Basic => is_basic(spelled),
+            Kind::Said => is_said(name?, spelled, notes),
             Kind::Named => {
                 range.start += value::behind_scheme(spelled);
                 is_named(name?, &spelled[value::behind_scheme(spelled)..], notes)
@@ -264,7 +277,7 @@ impl Look {
     fn window(&self, text: &[u8]) -> usize {
         let (longest, ends_with_line) = match self.kind {
             Kind::Block => (LONGEST_BLOCK, false),
-            Kind::Named => (self.reach(), !self.is_over_lines()),
+            Kind::Named | Kind::Said => (self.reach(), !self.is_over_lines()),
             _ => (LONGEST, !self.is_over_lines()),
         };
         let longest = longest.min(text.len());
@@ -306,7 +319,9 @@ impl Look {
                 });
                 !closed && block.len() == rest.len() && rest.len() < LONGEST_BLOCK
             }
-            Kind::Named => self.window(rest) == rest.len() && rest.len() < self.reach(),
+            Kind::Named | Kind::Said => {
+                self.window(rest) == rest.len() && rest.len() < self.reach()
+            }
             _ if matches!(
                 self.id,
                 "cli-password" | "cli-user" | "netrc-password" | "sql-password" | "authorization"
@@ -431,13 +446,27 @@ fn is_basic(value: &str) -> bool {
     })
 }
 
-/// Whether a value is a secret because of the name beside it.
-fn is_named(name: &str, secret: &str, notes: &Notes<'_>) -> bool {
-    let tells = match name::field(name) {
+/// What a name beside a value tells.
+fn tells(name: &str, notes: &Notes<'_>) -> Tells {
+    match name::field(name) {
         Tells::Nothing if notes.applies(Rule::Names) => name::composed(name),
         tells => tells,
+    }
+}
+
+/// Whether a value is a secret because of the name beside it, and no word.
+fn is_said(name: &str, secret: &str, notes: &Notes<'_>) -> bool {
+    let tells_so = match tells(name, notes) {
+        Tells::Secret | Tells::Secrets => value::is_assigned(&secret.replace('[', "(")),
+        Tells::Perhaps => notes.may_be_secret(name, secret),
+        Tells::Holder | Tells::Nothing => false,
     };
-    match tells {
+    tells_so && !is_sample(secret)
+}
+
+/// Whether a value is a secret because of the name beside it.
+fn is_named(name: &str, secret: &str, notes: &Notes<'_>) -> bool {
+    match tells(name, notes) {
         Tells::Secret | Tells::Secrets => !value::is_plain_setting(secret) && !secret.contains(' '),
         Tells::Perhaps => notes.may_be_secret(name, secret),
         Tells::Holder | Tells::Nothing => false,

@@ -154,7 +154,7 @@ pub(super) fn secret<'t>(
     let skipped = value::behind_scheme(judged);
     let judged = &judged[skipped..];
     let first = &judged[..judged.bytes().position(is_end).unwrap_or(judged.len())];
-    let is_list = matches!(ends, Ends::Setting | Ends::Part) && !is_code(judged);
+    let is_code = is_code(judged);
     let is_secret = |value: &str, is_quoted: bool| match tells {
         // In quotes a bracket is a sign like any other, and no code.
         Tells::Secret if is_quoted && !value.contains(OPENING) => {
@@ -165,7 +165,7 @@ pub(super) fn secret<'t>(
     };
     let is_secret = match ends {
         Ends::Quote(_) | Ends::Mark(_) => !is_reference(judged) && is_secret(judged, true),
-        _ => is_secret(first, false) || (is_list && is_secret(judged, true)),
+        _ => is_secret(first, false) || (!is_code && is_secret(judged, true)),
     };
     if !is_secret && !value::is_placeholder(judged) {
         return None;
@@ -183,15 +183,15 @@ fn is_reference(value: &str) -> bool {
         || matches!(value.as_bytes(), [b'{', .., b'}'] | [b'<', .., b'>'] | [b'%', .., b'%'])
 }
 
-/// Whether a value is a call, or an element of something: `get(key)`, `keys[0]`.
+/// Whether a value is a call, or an element of something: `get(key)`, `keys[0].text`.
 fn is_code(value: &str) -> bool {
     let opening = value.find(|c| BRACKETS.iter().any(|(opening, _)| *opening == c));
     let Some(at) = opening.filter(|at| *at > 0 && value[..*at].bytes().all(is_of_name)) else {
         return false;
     };
-    BRACKETS
-        .iter()
-        .any(|(opening, closing)| value[at..].starts_with(*opening) && value.ends_with(*closing))
+    let closing = BRACKETS.iter().find(|(opening, _)| value[at..].starts_with(*opening));
+    let behind = closing.and_then(|(_, closing)| value[at..].split_once(*closing));
+    behind.is_some_and(|(_, rest)| rest.is_empty() || rest.starts_with(['.', '[', '(']))
 }
 
 /// What is no text ends a value.

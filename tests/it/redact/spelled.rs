@@ -68,6 +68,9 @@ fn passwords_are_whole_whatever_their_signs_are() {
         "{:user => \"x\", :password => \"$\"}",
         "Config { user: \"x\", password: Some(\"$\") }",
         "os.environ[\"DB_PASSWORD\"] = \"$\"",
+        "os.Setenv(\"DB_PASSWORD\", \"$\")",
+        "define( 'DB_PASSWORD', '$' );",
+        "ConvertTo-SecureString \"$\" -AsPlainText -Force",
     ] {
         // What ends a value in its notation is written otherwise in it.
         let plain = |secret: &str| {
@@ -109,6 +112,9 @@ fn what_ends_a_value_in_code_and_prose_still_does() {
         "PASSWORD=<your-password-1>\nAPI_KEY=${KEY_2}\nTOKEN=$(get token2)\n",
         "password=\"{password1}\" key='<your key 1>' secret=\"${SECRET_1}\" pass=\"$PASS_12345\"",
         "|password | string2 |\n|---|---|\ncookie: name2; path=/1; password",
+        "set(\"password\", \"required\") get('token', 'none') f(\"api_key\", \"<your-key-1>\") env TOKEN of2",
+        "The password is required. A token is about4 letters. password is the2nd word, secret is safe",
+        "rows2[0].password = rows12345[0].password2; token: tokens12[1](x)",
         "if (password === password2) { secret => hash2(secret) } password: Some(password2)",
     ] {
         super::check_untouched(text);
@@ -118,6 +124,10 @@ fn what_ends_a_value_in_code_and_prose_still_does() {
         ("password=$&user=ada1", "password=[redacted:password]&user=ada1"),
         ("password: $</p><p>next1", "password: [redacted:password]</p><p>next1"),
         ("call(\n  password=$)\nf(x)", "call(\n  password=[redacted:password])\nf(x)"),
+        ("My password is $, and", "My password is [redacted:password], and"),
+        ("the secret is `$`.", "the secret is `[redacted:secret]`."),
+        ("ENV DB_PASSWORD $\n", "ENV DB_PASSWORD [redacted:DB_PASSWORD]\n"),
+        ("h:5432:db:ada:$\n", "h:5432:db:ada:[redacted:pgpass]\n"),
         ("a=1;password=$;b=2", "a=1;password=[redacted:password];b=2"),
         ("it's password='$ and it's", "it's password='[redacted:password] and it's"),
     ] {
