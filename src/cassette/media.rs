@@ -41,6 +41,7 @@ impl Media {
             ("application", "vnd.amazon.eventstream") => Self::Amazon,
             ("application", "x-www-form-urlencoded") => Self::Form,
             ("multipart", _) => Self::Multipart,
+            ("application", _) if is_enveloped(subtype) => Self::Other,
             ("application" | "text", _) => Self::by_suffix(subtype).unwrap_or(if kind == "text" {
                 Self::Text
             } else {
@@ -77,4 +78,11 @@ impl Media {
             _ => None,
         }
     }
+}
+
+/// Whether messages stand behind their lengths, as in Connect and gRPC: `connect+json`, `grpc-web+json`. Whatever is
+/// in them, no byte more or less may be.
+fn is_enveloped(subtype: &str) -> bool {
+    let protocol = subtype.split('+').next().unwrap_or(subtype);
+    matches!(protocol, "connect" | "grpc" | "grpc-web" | "grpc-web-text")
 }

@@ -381,19 +381,41 @@ async fn addresses_in_documents_lead_back_to_retape() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn text_that_is_no_document_is_left_alone() {
+    check_left_alone("text/plain", |said| said.into_bytes()).await;
+}
+
+/// Connect and gRPC have messages behind their lengths.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn messages_behind_their_lengths_are_left_alone() {
+    for media in ["application/connect+json", "application/grpc-web+json; charset=utf-8"] {
+        check_left_alone(media, |said| {
+            let message = serde_json::json!({ "url": said }).to_string();
+            let length = u32::try_from(message.len()).unwrap().to_be_bytes();
+            [&[0][..], &length, message.as_bytes()].concat()
+        })
+        .await;
+    }
+}
+
+async fn check_left_alone(media: &'static str, body: fn(String) -> Vec<u8>) {
     let stage = Stage::new();
-    let upstream = Upstream::start(|_, wire| {
-        let text = format!("see http://{}/", wire.address());
-        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n";
-        wire.send(format!("{head}Content-Length: {}\r\n\r\n{text}", text.len()));
+    let said = move |address: &str| body(format!("{address}/"));
+    let upstream = Upstream::start(move |_, wire| {
+        let body = said(&format!("http://{}", wire.address()));
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Type: {media}\r\n");
+        wire.send(format!("{head}Content-Length: {}\r\n\r\n", body.len()));
+        wire.send(body);
         Then::KeepAlive
     });
     let session = stage.record(&upstream).await;
-
-    let reply = get(&session.url());
+    let recorded = get(&session.url());
+    session.finish().await.unwrap();
+    let session = stage.replay().await;
+    let replayed = get(&session.url());
     session.finish().await.unwrap();
 
-    assert_eq!(reply.text(), format!("see {}/", upstream.url()));
+    assert_eq!(recorded.body, said(&upstream.url()), "{media}");
+    assert_eq!(replayed.body, recorded.body, "{media}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
