@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::protocols::only;
 use super::telling::{self, TELLING};
-use super::{Message, Protocols, TagSource};
+use super::{Message, Protocols, Tag, TagSource};
 use crate::config::{At, Object};
 use crate::text::json::pointer::{self, is_index};
 use crate::text::json::{Leaf, Text};
@@ -84,13 +84,11 @@ impl Protocols {
             }
         }
         // What the server says twice is the type, whatever else would pay.
-        match best {
-            _ if self.is_named(None, &bodies) => Some(TagSource::Both(None)),
-            Some(TagSource::Field(at)) if self.is_named(Some(&at), &bodies) => {
-                Some(TagSource::Both(Some(at)))
-            }
-            best => best,
-        }
+        let said = match &best {
+            Some(TagSource::Field(at)) => self.beside_events(Some(at), &bodies),
+            _ => None,
+        };
+        self.beside_events(None, &bodies).or(said).or(best)
     }
 
     /// The field in which the messages of some bodies say their types: the one that is learned, else the one
@@ -111,19 +109,32 @@ impl Protocols {
         fields.into_values().max_by_key(|(times, _)| *times).map(|(_, at)| at)
     }
 
-    /// Whether events are named like the types that the messages say, each of them.
-    fn is_named(&self, told: Option<&At>, bodies: &[&[Message]]) -> bool {
+    /// What the names of events add to the types that the messages say, if all messages have one: both are the type
+    /// where they are the same, and the names are where they say more.
+    fn beside_events(&self, told: Option<&At>, bodies: &[&[Message]]) -> Option<TagSource> {
         let protocols = told.map(|at| self.with(&TagSource::Field(at.clone())));
         let protocols = protocols.as_ref().unwrap_or(self);
-        let mut types = BTreeSet::new();
         let messages = bodies.iter().copied().flatten().filter(|message| message.is_json);
-        let all = messages.filter(|message| !message.is_keep_alive()).take(LOOKED_AT).all(|it| {
-            let tag = it.json().map(|json| protocols.tag_of(json, None));
-            let Some(event) = tag.as_ref().and(it.event.as_deref()) else { return false };
-            types.insert(event);
-            tag.is_some_and(|tag| !tag.is_named() || tag.as_str() == event)
-        });
-        all && types.len() > 1
+        let counted = messages.filter(|message| !message.is_keep_alive()).take(LOOKED_AT);
+        let (mut types, mut count) = (BTreeMap::<&str, BTreeSet<Tag>>::new(), 0);
+        for message in counted {
+            let tag = protocols.tag_of(message.json()?, None);
+            types.entry(message.event.as_deref()?).or_default().insert(tag);
+            count += 1;
+        }
+        let is_same = |(event, said): (&&str, &BTreeSet<Tag>)| {
+            said.iter().all(|tag| !tag.is_named() || tag.as_str() == *event)
+        };
+        if types.len() > 1 && types.iter().all(is_same) {
+            return Some(TagSource::Both(told.cloned()));
+        }
+        let said: BTreeSet<&Tag> = types.values().flatten().collect();
+        let is_finer = types.values().all(|said| said.len() == 1)
+            && types.len() > said.len()
+            && types.len() <= MOST_TYPES
+            && types.len() * 2 <= count
+            && types.keys().all(|event| is_type(event));
+        (is_finer && said.iter().any(|tag| tag.is_named())).then_some(TagSource::Event)
     }
 
     /// The messages of a body of which no protocol is known, and those of which one does not say what they are: of

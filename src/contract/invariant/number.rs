@@ -104,10 +104,15 @@ impl Claim {
                 at_least_both(&|row| get(row, number).is_some_and(|number| number >= 2.0))
             }
             Self::AtMost(..) => at_least_both(&meets) && at_least_both(&|row| !meets(row)),
-            // What is always the same says only how far apart the two others are.
-            Self::Sums(_, of) => of.iter().all(|summand| {
+            // What is always the same says only how far apart the two others are, and what is so small that the sum
+            // does not show it, nothing.
+            Self::Sums(sum, of) => of.iter().all(|summand| {
                 let first = rows.first().and_then(|row| get(row, *summand));
-                at_least_both(&|row| get(row, *summand).is_some_and(|value| value != 0.0))
+                let is_seen = |row: &Row| {
+                    let (sum, value) = (get(row, sum)?, get(row, *summand)?);
+                    Some(!is_equal(sum, sum - value))
+                };
+                at_least_both(&|row| is_seen(row) == Some(true))
                     && rows.iter().any(|row| get(row, *summand) != first)
             }),
         };
