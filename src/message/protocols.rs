@@ -123,10 +123,13 @@ impl Protocols {
         match (self.told(&Object::of(json), event.is_some()), event) {
             (Some((protocol, tag)), event) => {
                 let tag = named(protocol, tag);
-                if matches!(self.learned, Some(TagSource::Both(_))) {
-                    paired(tag, event)
-                } else {
-                    tag
+                match &self.learned {
+                    Some(TagSource::Both(_)) => paired(tag, event),
+                    // What only stands in a message is no word for it: clients go by that of the event.
+                    Some(TagSource::Member(_) | TagSource::Present(_)) if event.is_some() => {
+                        paired(tag, event)
+                    }
+                    _ => tag,
                 }
             }
             (None, Some(event)) => named(None, event.to_owned()),
