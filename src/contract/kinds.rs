@@ -1,6 +1,6 @@
 //! What messages look like, by kind where they do not tell their kind themselves.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::cut::JsonMessage;
 use super::samples::Samples;
@@ -22,11 +22,19 @@ pub enum Kinds {
 impl Kinds {
     /// What messages have in common.
     pub(super) fn learn(samples: &Samples<'_>) -> Option<Self> {
+        Self::learn_among(samples, &BTreeSet::new())
+    }
+
+    /// The same where there are messages of such types, JSON or not: of one kind of JSON among others that are
+    /// none it is said which kind it is.
+    pub(super) fn learn_among(samples: &Samples<'_>, types: &BTreeSet<&str>) -> Option<Self> {
         let kinds = sorted(samples);
         let one = Schema::learn(kinds.values().flatten().copied(), samples);
+        let is_json = |name: &&str| samples.iter().any(|(_, it)| it.message.tag.as_str() == *name);
         match kinds.len() {
             0 => None,
-            1 => Some(Self::One(one)),
+            1 if types.iter().all(is_json) => Some(Self::One(one)),
+            1 => Self::learn_each(samples),
             _ if one.is_union_of(kinds.keys().copied()) => Some(Self::One(one)),
             _ => Self::learn_each(samples),
         }

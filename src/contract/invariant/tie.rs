@@ -42,9 +42,9 @@ impl Tie {
     }
 }
 
-/// Whether two numbers are the same, as far as fractions tell: a millisecond of a time in seconds counts.
+/// Whether two numbers are the same, as far as fractions tell.
 pub(super) fn is_equal(one: f64, other: f64) -> bool {
-    (one - other).abs() <= 1e-13 * one.abs().max(other.abs())
+    (one - other).abs() <= 1e-9 * one.abs().max(other.abs())
 }
 
 impl Check<'_> {
