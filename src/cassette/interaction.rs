@@ -116,11 +116,19 @@ impl Interaction {
         }
     }
 
-    /// Whether the client listened to the answer beside what else it did: it asked for events and for
-    /// nothing to be done, or opened a WebSocket.
+    /// Whether the client listened to the answer beside what else it did: it asked for nothing to be done and for
+    /// events, which may be lines that came one after the other, or opened a WebSocket.
     pub fn is_listening(&self) -> bool {
-        let media = self.response().map(|response| Media::of_headers(&response.headers));
-        self.is_socket() || (self.request.only_reads() && media == Some(Media::EventStream))
+        let listens = |response: &Response| match Media::of_headers(&response.headers) {
+            Media::EventStream => true,
+            // Kubernetes calls the lines of a watch JSON.
+            Media::Lines | Media::Json => {
+                let said = response.body.chunks().iter().filter(|chunk| !chunk.bytes.is_empty());
+                said.clone().count() > 1 && said.clone().all(|it| it.bytes.ends_with(b"\n"))
+            }
+            _ => false,
+        };
+        self.is_socket() || (self.request.only_reads() && self.response().is_some_and(listens))
     }
 
     /// Whether it is a WebSocket, or a session of lines.

@@ -75,6 +75,8 @@ impl Media {
             "json-seq" => Some(Self::Sequence),
             "json" => Some(Self::Json),
             "xml" => Some(Self::Text),
+            // `x-amz-json-1.0`, as Amazon's services have it.
+            version if version.starts_with("amz-json-") => Some(Self::Json),
             _ => None,
         }
     }
@@ -85,4 +87,23 @@ impl Media {
 fn is_enveloped(subtype: &str) -> bool {
     let protocol = subtype.split('+').next().unwrap_or(subtype);
     matches!(protocol, "connect" | "grpc" | "grpc-web" | "grpc-web-text")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Media;
+
+    #[test]
+    fn what_is_within_a_name_tells_how_a_body_is_read() {
+        for (name, media) in [
+            ("application/vnd.api+json; charset=utf-8", Media::Json),
+            ("application/x-amz-json-1.1", Media::Json),
+            ("application/x-ndjson", Media::Lines),
+            ("application/connect+json", Media::Other),
+            ("application/grpc-web+json", Media::Other),
+            ("application/x-protobuf", Media::Other),
+        ] {
+            assert_eq!(Media::of(Some(name)), media, "{name}");
+        }
+    }
 }

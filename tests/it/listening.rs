@@ -78,6 +78,42 @@ async fn a_stream_goes_on_and_ends_when_what_was_asked_meanwhile_is_asked_again(
     session.finish().await.unwrap();
 }
 
+/// A watch of Kubernetes: lines of what is called JSON.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lines_that_a_client_watches_come_when_it_has_done_what_they_tell() {
+    let stage = Stage::new();
+    let posted = Arc::new(Gate::new());
+    let upstream = Upstream::start(move |asked, wire| {
+        if asked.head.line.starts_with("GET") {
+            wire.send(EVENTS.replace("text/event-stream", "application/json"));
+            wire.send_chunk("{\"type\":\"ADDED\"}\n");
+            posted.pass();
+            wire.send_chunk("{\"type\":\"DELETED\"}\n");
+            wire.send_end();
+        } else {
+            posted.open();
+            wire.send(json(200, "{}"));
+        }
+        Then::KeepAlive
+    });
+    let watch = |session: &Session| {
+        let mut watching = listen(session);
+        assert_eq!(watching.data(), "{\"type\":\"ADDED\"}\n");
+        assert!(watching.is_silent(MOMENT), "told before it was done");
+        post(&format!("{}/pods", session.url()), "{}");
+        assert_eq!(watching.data(), "{\"type\":\"DELETED\"}\n");
+        assert_eq!(watching.chunk(), Chunk::End(Vec::new()));
+    };
+    let session = stage.record(&upstream).await;
+    watch(&session);
+    session.finish().await.unwrap();
+    drop(upstream);
+
+    let session = stage.replay().await;
+    watch(&session);
+    session.finish().await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_stream_says_of_a_later_request_is_the_clients() {
     let stage = Stage::new();

@@ -350,3 +350,78 @@ fn what_came_of_a_stream_is_told_where_its_messages_have_no_type() {
         assert_eq!(found, parts, "{last:?}: {broken:?}");
     }
 }
+
+/// Streams of events with names; what is no JSON is text.
+fn streams(events: impl Fn(usize) -> Vec<(&'static str, String)>) -> Vec<(Name, Cassette)> {
+    let stream = |number: usize| {
+        let said: Vec<(&str, String)> = events(number);
+        let body = said.iter().map(|(name, data)| format!("event: {name}\ndata: {data}\n\n"));
+        let mut interaction = interaction(&[]);
+        if let Outcome::Response(response) = &mut interaction.outcome {
+            response.body = Body::Whole(body.collect::<String>().into());
+        }
+        let cassette = Cassette { interactions: vec![interaction], ..Cassette::default() };
+        (Name::new(format!("run-{number}")).unwrap(), cassette)
+    };
+    (0..12).map(stream).collect()
+}
+
+/// What is told of streams where others were accepted.
+fn told(accepted: &[(Name, Cassette)], recorded: &[(Name, Cassette)]) -> Vec<String> {
+    let traffic = |contracts: &[Contract], all: &[(Name, Cassette)]| {
+        let all = all.iter().map(|(name, cassette)| (name, cassette));
+        check(&Traffic::of(&Protocols::default(), contracts, all), contracts)
+    };
+    let contracts = traffic(&[], accepted).into_iter().map(|finding| match finding {
+        Finding::New(contract) => contract,
+        finding => panic!("{finding:?}"),
+    });
+    let contracts: Vec<Contract> = contracts.collect();
+    assert_eq!(traffic(&contracts, accepted), []);
+    traffic(&contracts, recorded).iter().map(|finding| format!("{finding:?}")).collect()
+}
+
+#[test]
+fn an_event_of_another_name_is_another_message_whatever_it_says_itself() {
+    let runs = |last: &'static str| {
+        streams(move |number| {
+            let run = |status: &str| {
+                json!({"object": "run", "id": format!("run_{number}a7Qx92"), "status": status})
+                    .to_string()
+            };
+            let part = json!({"object": "part", "text": "x"}).to_string();
+            vec![
+                ("run.created", run("queued")),
+                ("run.in_progress", run("in_progress")),
+                ("part", part),
+                (last, run("completed")),
+            ]
+        })
+    };
+    let outcomes = |name: &'static str| {
+        streams(move |number| {
+            let data = json!({"data": {"n": number}}).to_string();
+            let errors = json!({"errors": [{"message": "no"}]}).to_string();
+            let last = if number % 2 == 0 { data.clone() } else { errors };
+            vec![(name, data), (name, last)]
+        })
+    };
+
+    assert_eq!(told(&runs("run.completed"), &runs("run.completed")).len(), 0);
+    assert!(!told(&runs("run.completed"), &runs("run.done")).is_empty());
+    assert!(!told(&outcomes("next"), &outcomes("data")).is_empty());
+}
+
+#[test]
+fn a_text_that_becomes_json_is_told_beside_other_json() {
+    let streams = |is_json: bool| {
+        streams(move |number| {
+            let word = ["sun", "rain", "wind"][number % 3];
+            let said = if is_json { json!({"text": word}).to_string() } else { word.to_owned() };
+            vec![("output", said.clone()), ("output", said), ("done", "{}".to_owned())]
+        })
+    };
+
+    assert!(!told(&streams(false), &streams(true)).is_empty());
+    assert!(!told(&streams(true), &streams(false)).is_empty());
+}

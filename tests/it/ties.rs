@@ -323,3 +323,21 @@ fn a_field_that_changes_now_and_then_is_one_per_nothing() {
 
     assert_eq!(per(&traces), [""; 0]);
 }
+
+#[test]
+fn a_summand_that_the_sum_does_not_show_is_none() {
+    let sums = |of: fn(u64, u64) -> (u64, f64)| {
+        let trace = |recording: usize| {
+            let created = 1_780_000_000 + number(recording, 1, 90_000) as u64;
+            let (all, part) = of(created, number(recording, 2, 900) as u64);
+            owned(vec![("end", json!({"created_at": created, "spent": part, "at": all}))])
+        };
+        let traces: Vec<Owned> = (0..20).map(trace).collect();
+        let found = ties(&traces);
+        found.into_iter().filter(|it| it.contains(" sums ")).count()
+    };
+
+    // A time in seconds, and how many thousandths of one were spent.
+    assert_eq!(sums(|created, spent| (created, spent as f64 / 1_000.0)), 0);
+    assert_eq!(sums(|created, spent| (created + 10 + spent, (10 + spent) as f64)), 1);
+}
