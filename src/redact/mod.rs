@@ -57,6 +57,7 @@ pub use audit::Suspect;
 pub(crate) use deltas::Pieces;
 pub use live::Live;
 pub(crate) use memory::Memory;
+pub(crate) use name::is_weak;
 pub use secrets::{Found, Secrets};
 pub(crate) use value::{numbered, placeholder_in, placeholders, without_numbers};
 pub use veiled::{Unveiled, Veiled};

@@ -283,7 +283,7 @@ pub(super) fn header(name: &str) -> bool {
 }
 
 /// Whether the look of a value decides what such a name tells.
-pub(super) fn is_weak(name: &str) -> bool {
+pub(crate) fn is_weak(name: &str) -> bool {
     match field(name) {
         Tells::Nothing => composed(name) == Tells::Perhaps,
         tells => tells == Tells::Perhaps,

@@ -1,13 +1,13 @@
-//! Tokens in whose place a client gets a placeholder.
+//! Values in whose place a client gets a placeholder, and may read it.
 
 use std::collections::BTreeSet;
 
 use crate::cassette::{Cassette, Name, Place, Response};
-use crate::redact::placeholders;
+use crate::redact::{is_weak, placeholders};
 use crate::text::json::Text;
 
-/// Tokens that stood in recorded answers, by the names of their placeholders. A client that reads its own, such as
-/// when it expires, cannot read what stands there.
+/// Tokens that stood in recorded answers, and other values that may be none, by the names of their placeholders. A
+/// client that reads its own, such as when it expires, cannot read what stands there.
 #[derive(Debug, Clone)]
 pub(crate) struct Tokens {
     cassette: Name,
@@ -35,7 +35,7 @@ impl Tokens {
         let Self { cassette, interaction, at, name, all } = self;
         let names: Vec<String> = all.iter().map(|name| format!("{name:?}")).collect();
         format!(
-            "the client got `[redacted:{name}]` for a token ({at} of interaction {} of `{cassette}`); if it reads \
+            "the client got `[redacted:{name}]` for a value ({at} of interaction {} of `{cassette}`); if it reads \
              that, say `not-secrets = [{}]` below `[redact]` in retape.toml, or `replacement = {{{name} = \"TOKEN\"}}` \
              with one that is no secret",
             interaction + 1,
@@ -48,7 +48,7 @@ impl Tokens {
 fn in_answer(answer: &Response) -> Vec<(Place, String)> {
     let mut found = Vec::new();
     let mut look = |at: &dyn Fn() -> Place, text: &[u8]| {
-        let names = placeholders(text).map(|(_, name, _)| name).filter(|name| is_token(name));
+        let names = placeholders(text).map(|(_, name, _)| name).filter(|name| may_be_read(name));
         found.extend(names.map(|name| (at(), name.to_owned())));
     };
     for (name, value) in answer.headers.iter() {
@@ -64,7 +64,8 @@ fn in_answer(answer: &Response) -> Vec<(Place, String)> {
     found
 }
 
-fn is_token(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    name == "jwt" || name.ends_with("token")
+/// Whether a client may read a value that is called so: a token, or what its name hardly says to be a secret, such as
+/// the `key` of a store.
+fn may_be_read(name: &str) -> bool {
+    is_weak(name) || name.to_ascii_lowercase().ends_with("token")
 }

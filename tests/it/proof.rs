@@ -119,7 +119,8 @@ async fn a_recording_that_replays_in_no_words_is_told_as_before() {
 async fn a_client_that_reads_its_token_is_told_what_stands_in_its_place() {
     let upstream = Upstream::json(|_: &Asked| {
         let claims = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmVkIQ0";
-        format!(r#"{{"user":{{"id_token":"{claims}"}}}}"#)
+        let key = "am9icy83YzlkMmUxZjRhNmI=";
+        format!(r#"{{"user":{{"id_token":"{claims}"}},"kvs":[{{"key":"{key}"}}]}}"#)
     });
     let stage = Stage::new();
     let reads = async |session: &Session| {
@@ -131,8 +132,11 @@ async fn a_client_that_reads_its_token_is_told_what_stands_in_its_place() {
     let result: Result<(), Box<dyn std::error::Error>> = settings.run(reads).await;
 
     let told = format!("{:?}", result.unwrap_err().downcast::<Error>().unwrap());
-    let hint = "hint: the client got `[redacted:id_token]` for a token (/user/id_token of interaction 1 of `tape`)";
-    assert!(told.contains(hint) && told.contains("not-secrets = [\"id_token\"]"), "{told}");
+    let hint = "hint: the client got `[redacted:id_token]` for a value (/user/id_token of interaction 1 of `tape`)";
+    assert!(
+        told.contains(hint) && told.contains("not-secrets = [\"id_token\", \"key\"]"),
+        "{told}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
