@@ -157,8 +157,10 @@ impl Notes<'_> {
         if (self.side != Side::Request || self.redactor.is_again) && own.is_replacement(secret) {
             return None;
         }
-        let is_echo = || self.secrets.placeholder_of(&value::shown_name(name), secret).is_some();
-        let says_why = || self.side == Side::Refusal && value::is_sentence(secret) && !is_echo();
+        let says_why = || {
+            let is_said = self.side == Side::Refusal && value::is_sentence(secret);
+            is_said && !self.secrets.has_placeholder(secret)
+        };
         if self.applies(Rule::Harmless) && (value::is_protocol(secret) || says_why()) {
             return None;
         }

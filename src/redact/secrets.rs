@@ -164,6 +164,11 @@ impl Secrets {
         Some(value::numbered(name, *number))
     }
 
+    /// Whether something stands for a value, whatever it was called.
+    pub(super) fn has_placeholder(&self, value: &str) -> bool {
+        self.named.values().any(|named| named.numbers.contains_key(value))
+    }
+
     /// How long those are whose names say little.
     pub(super) fn lengths(&self) -> HashMap<String, HashSet<usize>> {
         let weak = self.named.iter().filter(|(name, _)| name::is_weak(name));

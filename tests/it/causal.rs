@@ -141,7 +141,7 @@ fn forgetful() -> Upstream {
     })
 }
 
-/// Calls, cancels the call and ends the session. Gives whether the call went on until then.
+/// Calls, cancels the call and ends the session. Somebody patient sees that the call goes on until then.
 fn cancel(session: &Session, is_patient: bool) {
     let url = format!("{}/mcp", session.url());
     let say = |said: &str| format!(r#"{{"jsonrpc":"2.0",{said}}}"#);

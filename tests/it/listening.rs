@@ -78,14 +78,20 @@ async fn a_stream_goes_on_and_ends_when_what_was_asked_meanwhile_is_asked_again(
     session.finish().await.unwrap();
 }
 
-/// A watch of Kubernetes: lines of what is called JSON.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn lines_that_a_client_watches_come_when_it_has_done_what_they_tell() {
+    // Kubernetes calls its lines JSON.
+    for media in ["application/json", "application/x-ndjson"] {
+        check_watched(media).await;
+    }
+}
+
+async fn check_watched(media: &'static str) {
     let stage = Stage::new();
     let posted = Arc::new(Gate::new());
     let upstream = Upstream::start(move |asked, wire| {
         if asked.head.line.starts_with("GET") {
-            wire.send(EVENTS.replace("text/event-stream", "application/json"));
+            wire.send(EVENTS.replace("text/event-stream", media));
             wire.send_chunk("{\"type\":\"ADDED\"}\n");
             posted.pass();
             wire.send_chunk("{\"type\":\"DELETED\"}\n");

@@ -422,5 +422,14 @@ fn a_text_that_becomes_json_is_told_beside_other_json() {
         })
     };
 
-    assert!(!told(&streams(false), &streams(true)).is_empty());
+    let (old, new) = (streams(false), streams(true));
+    let known = |name, cassettes| Known { name, path: "cassettes", cassettes, accepted: &[] };
+    let report = compare(known("old", &old), known("new", &new));
+
+    assert!(!told(&old, &new).is_empty());
+    let told = report.changes.iter().map(|change| (change.verdict, change.what.as_str()));
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        [(Verdict::Breaking, "`output` is a new type of message")]
+    );
 }

@@ -142,7 +142,7 @@ fn what_a_server_says_of_a_value_that_it_refuses_is_kept() {
     let refused = |status: u16, body: &str| {
         let mut answer = response(&[("content-type", "application/json")], whole(body));
         answer.status = status;
-        let asked = request("/users", &[], r#"{"password": "correct horse battery"}"#);
+        let asked = request("/users", &[], r#"{"passphrase": "correct horse battery"}"#);
         let after = redacted(cassette(vec![(asked, answer)]));
         String::from_utf8(super::answer(&after, 0).body.bytes().to_vec()).unwrap()
     };
