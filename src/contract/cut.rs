@@ -72,9 +72,15 @@ impl Cut {
         self.messages.iter().filter_map(|message| Some((message, message.json()?)))
     }
 
-    /// The same by themselves.
-    pub(super) fn into_json(self) -> impl Iterator<Item = Message> {
-        self.messages.into_iter().filter(|message| message.is_json)
+    /// What the messages say, as JSON, those that only keep the stream alive apart from the others.
+    pub(super) fn said(&self, asked: Option<Text<'_>>) -> (Vec<JsonMessage>, Vec<JsonMessage>) {
+        let said = self.messages.iter().filter(|message| message.tag != Tag::Comment);
+        let said = said.filter_map(|message| {
+            let json = message.said()?.into_owned();
+            let has_id = message.has_id;
+            Some(JsonMessage { has_id, ..JsonMessage::new(message.tag.clone(), json, asked) })
+        });
+        said.partition(|message| message.tag.is_keep_alive())
     }
 
     /// The messages in order, the pieces of one together.

@@ -1,6 +1,6 @@
 //! What messages look like, by kind where they do not tell their kind themselves.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::cut::JsonMessage;
 use super::samples::Samples;
@@ -22,19 +22,11 @@ pub enum Kinds {
 impl Kinds {
     /// What messages have in common.
     pub(super) fn learn(samples: &Samples<'_>) -> Option<Self> {
-        Self::learn_among(samples, &BTreeSet::new())
-    }
-
-    /// The same where there are messages of such types, JSON or not: of one kind of JSON among others that are
-    /// none it is said which kind it is.
-    pub(super) fn learn_among(samples: &Samples<'_>, types: &BTreeSet<&str>) -> Option<Self> {
         let kinds = sorted(samples);
         let one = Schema::learn(kinds.values().flatten().copied(), samples);
-        let is_json = |name: &&str| samples.iter().any(|(_, it)| it.message.tag.as_str() == *name);
         match kinds.len() {
             0 => None,
-            1 if types.iter().all(is_json) => Some(Self::One(one)),
-            1 => Self::learn_each(samples),
+            1 => Some(Self::One(one)),
             _ if one.is_union_of(kinds.keys().copied()) => Some(Self::One(one)),
             _ => Self::learn_each(samples),
         }
@@ -79,7 +71,7 @@ impl Kinds {
     }
 
     /// What is wrong with a message, in words.
-    pub(super) fn broken(&self, message: &JsonMessage) -> Vec<String> {
+    pub(crate) fn broken(&self, message: &JsonMessage) -> Vec<String> {
         let kind = &message.kind;
         let schema = match self {
             Self::One(schema) => schema,

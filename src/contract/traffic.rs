@@ -18,7 +18,7 @@ use crate::cassette::{Cassette, End, Evidence, Id, Interaction, Name, Reach, Req
 use crate::contract::invariant::{self, Invariant, Learner};
 use crate::contract::order::{Extent, Witness, Word};
 use crate::identity::{Entry, Issuer, Ledger};
-use crate::message::{DONE, Framing, Message, Protocols, TEXT, Tag, TagSource};
+use crate::message::{Framing, Message, Protocols, Tag, TagSource};
 use crate::text::json::Text;
 
 /// More messages of an endpoint do not tell more about their types.
@@ -264,7 +264,7 @@ impl Traffic {
             // Where none says any, none is promised.
             headers: Kinds::learn(&self.headers(answers))
                 .filter(|_| answers.iter().any(|answer| !answer.headers.is_empty())),
-            events: Kinds::learn_among(&self.events(answers), &named(answers)),
+            events: Kinds::learn(&self.events(answers)),
             keep_alives: Kinds::learn_each(&Samples::of(answers, &self.clients, |answer| {
                 &answer.keep_alives
             })),
@@ -291,12 +291,6 @@ impl Traffic {
     pub(super) fn bodies<'a>(&'a self, answers: &'a [Answer]) -> Samples<'a> {
         Samples::of(answers, &self.clients, |answer| answer.body.as_slice())
     }
-}
-
-/// The types of messages that are named: by what they say, or by their events.
-fn named(answers: &[Answer]) -> BTreeSet<&str> {
-    let tokens = answers.iter().filter_map(|answer| answer.word.as_ref()).flat_map(|it| &it.tokens);
-    tokens.map(|token| &*token.tag).filter(|tag| !matches!(*tag, DONE | TEXT)).collect()
 }
 
 /// What the client makes up in fields and bodies alone: in a path it is a word, such as a version.
@@ -476,15 +470,10 @@ impl Answer {
         let has_body = !is_stream && is_read && interaction.request.method != "HEAD";
         let body = has_body.then(|| body(response, &cut, question)).flatten();
         let (mut events, mut keep_alives, mut parts) = (Vec::new(), Vec::new(), Vec::new());
-        let json = |message: Message| JsonMessage {
-            has_id: message.has_id,
-            ..JsonMessage::new(message.tag, message.data, question)
-        };
         if is_stream {
-            let said = cut.into_json().filter(|message| message.tag != Tag::Comment).map(json);
-            (keep_alives, events) = said.partition(|message| message.tag.is_keep_alive());
+            (keep_alives, events) = cut.said(question);
         } else if is_read && named && !is_question {
-            parts.extend(cut.into_json().map(json));
+            (_, parts) = cut.said(question);
         }
         let situation = situation.unwrap_or_default();
         let history = None;

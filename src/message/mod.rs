@@ -32,6 +32,8 @@ mod tag;
 pub(crate) mod telling;
 mod trace;
 
+#[cfg(feature = "review")]
+use std::borrow::Cow;
 use std::ops::Range;
 
 use serde_json::Value;
@@ -85,6 +87,17 @@ impl Message {
     pub(crate) fn json(&self) -> Option<Text<'_>> {
         // It was read when the message was cut.
         self.is_json.then(|| Text::known(&self.data))
+    }
+
+    /// What it says, as JSON: the text of an event that has a name is a string. Text without one has no type, so that
+    /// nothing can be said of it but that.
+    #[cfg(feature = "review")]
+    pub(crate) fn said(&self) -> Option<Cow<'_, str>> {
+        let is_text = || self.event.is_some() && !self.is_keep_alive() && self.data.trim() != DONE;
+        match self.is_json {
+            true => Some(self.data.as_str().into()),
+            false => is_text().then(|| Value::from(self.data.as_str()).to_string().into()),
+        }
     }
 
     fn new(tag: Tag, data: String, is_json: bool) -> Self {

@@ -83,6 +83,14 @@ impl<'t> Envelope<'t> {
     }
 }
 
+/// Whether an answer says that what was asked for has failed: by an error, or as MCP does for a tool, by a result
+/// that is one.
+pub(crate) fn has_failed(answer: Text<'_>) -> bool {
+    // JSON-RPC 1.0 says both.
+    let has_error = answer.get("error").is_some_and(|error| error.as_str() != "null");
+    has_error || answer.at(&["result", "isError"]).is_some_and(|it| it.as_str() == "true")
+}
+
 /// A string or a number.
 fn id_of(value: Text<'_>) -> Option<&str> {
     let spelled = value.as_str().trim_ascii();

@@ -9,7 +9,7 @@ use retape::review::change::{Change, Known, Report, Rule, compare};
 use super::edit::ServerChange;
 use super::kind::{Class, KINDS, Kind};
 use super::recorded::Recordings;
-use super::score::{Called, Row, Score};
+use super::score::{Called, OFTEN, Row, Score};
 use super::set::Set;
 use crate::dice::Random;
 
@@ -93,6 +93,15 @@ fn judge(set: &Set, change: &ServerChange, row: &mut Row) {
     let called = Called::of(&report);
     row.called.push(called);
     let said = told(kind, set, change, &report);
+    if kind.class == Class::Breaking {
+        let failing = report.changes.iter().filter(|it| it.verdict.is_open());
+        let failing: Vec<String> =
+            failing.map(|it| format!("\n  - {}: {}", it.rule, it.what)).collect();
+        row.times.push(failing.len());
+        if failing.len() > OFTEN {
+            row.often.push(format!("{said}{}", failing.concat()));
+        }
+    }
     if called == Called::Unproven {
         row.unproven.push(said.clone());
     }

@@ -28,7 +28,14 @@ pub struct Row {
     pub wrong: Vec<String>,
     /// Changes of which the worst that is told is that it could not be found out.
     pub unproven: Vec<String>,
+    /// How often each breaking change is told: once is wanted.
+    pub times: Vec<usize>,
+    /// Those that are told more than [`OFTEN`] times, with all that is told.
+    pub often: Vec<String>,
 }
+
+/// What is told more often than that is told too often.
+pub const OFTEN: usize = 3;
 
 impl Called {
     const ALL: [Self; 4] = [Self::Breaking, Self::Unproven, Self::Compatible, Self::Nothing];
@@ -45,7 +52,14 @@ impl Called {
 
 impl Row {
     pub fn of(kind: &'static Kind) -> Self {
-        Self { kind, called: Vec::new(), wrong: Vec::new(), unproven: Vec::new() }
+        Self {
+            kind,
+            called: Vec::new(),
+            wrong: Vec::new(),
+            unproven: Vec::new(),
+            times: Vec::new(),
+            often: Vec::new(),
+        }
     }
 
     /// How many, how many by what they are called, how many wrongly.
@@ -72,6 +86,16 @@ impl Score {
 
     fn unproven(&self) -> Vec<&str> {
         self.told(|_| true, |row| &row.unproven)
+    }
+
+    fn often(&self) -> Vec<&str> {
+        self.told(|_| true, |row| &row.often)
+    }
+
+    /// How often a breaking change is told, on average.
+    fn times(&self) -> f64 {
+        let times: Vec<usize> = self.rows.iter().flat_map(|row| row.times.clone()).collect();
+        times.iter().sum::<usize>() as f64 / times.len().max(1) as f64
     }
 
     fn told(&self, of: impl Fn(&Row) -> bool, list: impl Fn(&Row) -> &Vec<String>) -> Vec<&str> {
@@ -116,9 +140,15 @@ impl fmt::Display for Score {
         writeln!(f, "{} changes, {breaking} of them breaking:", self.made(|_| true))?;
         writeln!(f, "{} hidden (0 are wanted),", self.hidden().len())?;
         writeln!(f, "{:.1} % false alarms (at most 2 % are wanted),", self.alarm_rate())?;
-        writeln!(f, "{:.1} % unproven (at most 8 % are wanted).", self.unproven_rate())?;
-        let lists = [self.hidden(), self.alarms(), self.unproven()];
-        for (list, name) in lists.into_iter().zip(["hidden", "false alarm", "unproven"]) {
+        writeln!(f, "{:.1} % unproven (at most 8 % are wanted);", self.unproven_rate())?;
+        writeln!(f, "a breaking change is told {:.2} times (once is wanted).", self.times())?;
+        let lists = [
+            (self.hidden(), "hidden"),
+            (self.alarms(), "false alarm"),
+            (self.unproven(), "unproven"),
+            (self.often(), "told often"),
+        ];
+        for (list, name) in lists {
             list.iter().try_for_each(|it| writeln!(f, "- {name}: {it}"))?;
         }
         Ok(())

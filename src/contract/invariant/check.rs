@@ -78,10 +78,7 @@ impl Invariant {
         if invariants.is_empty() {
             return Vec::new();
         }
-        let mut names = Names::default();
-        let request = trace.request.map(|json| names.sights(json)).unwrap_or_default();
-        let events = trace.events.iter().map(|event| names.sights_of(event)).collect();
-        let check = Check { trace, names, request, events };
+        let check = Check::of(trace);
         let broken = |invariant: &Self| -> Vec<Violation> {
             let violation = |(at, other): (At<'_>, Option<At<'_>>)| Violation {
                 invariant: invariant.clone(),
@@ -94,6 +91,26 @@ impl Invariant {
             check.broken(invariant).into_iter().map(violation).chain(missing).collect()
         };
         invariants.iter().flat_map(broken).collect()
+    }
+
+    /// Whether a trace says as much as it takes to break it: a value that it speaks of, and two where what holds of
+    /// a field is how they follow each other.
+    pub(crate) fn is_tried_by(&self, trace: &Trace<'_>) -> bool {
+        let check = Check::of(trace);
+        match self {
+            Self::Alone(_, field) => check.all(field).len() > 1,
+            Self::Refers(field, to, Referred::Each) => check.says(field) || check.says(to),
+            Self::Echoes(field, _)
+            | Self::Refers(field, ..)
+            | Self::RefersEarlier(field, _)
+            | Self::Tied(_, field, _)
+            | Self::Sums(field, _) => check.says(field),
+            // It may be missing in any message.
+            Self::Comes(field, _) => {
+                let mut tags = trace.events.iter().map(|event| event.tag);
+                tags.any(|tag| field.tag.as_deref().is_none_or(|own| own == tag))
+            }
+        }
     }
 }
 
@@ -115,6 +132,15 @@ pub(super) struct At<'c> {
 
 /// What does not hold, and what it does not go with.
 pub(super) type Broken<'c> = Vec<(At<'c>, Option<At<'c>>)>;
+
+impl<'t> Check<'t> {
+    fn of(trace: &'t Trace<'t>) -> Self {
+        let mut names = Names::default();
+        let request = trace.request.map(|json| names.sights(json)).unwrap_or_default();
+        let events = trace.events.iter().map(|event| names.sights_of(event)).collect();
+        Self { trace, names, request, events }
+    }
+}
 
 impl Check<'_> {
     fn broken(&self, invariant: &Invariant) -> Broken<'_> {
@@ -164,6 +190,18 @@ impl Check<'_> {
         events.flat_map(|(event, (_, sights))| within(sights, Some(event), path)).collect()
     }
 
+    /// Whether it stands in the events, or in the request.
+    fn says(&self, field: &Field) -> bool {
+        self.asked(field).next().is_some() || !self.all(field).is_empty()
+    }
+
+    /// Where it stands in the request, if it is a field of that.
+    fn asked(&self, field: &Field) -> impl Iterator<Item = At<'_>> {
+        let path = self.names.find(field.path.as_str());
+        let path = path.filter(|_| field.tag.as_deref() == Some(REQUEST));
+        path.into_iter().flat_map(|path| within(&self.request, None, path))
+    }
+
     /// The same of what identifies something.
     fn keys(&self, field: &Field) -> impl Iterator<Item = At<'_>> {
         self.all(field).into_iter().filter(|at| at.value.key().is_some())
@@ -202,10 +240,7 @@ impl Check<'_> {
     /// What was not said before, in this answer or in earlier ones.
     fn unsaid(&self, field: &Field, to: &[Field], earlier: &dyn Earlier) -> Vec<At<'_>> {
         let sources: Vec<At<'_>> = to.iter().flat_map(|to| self.all(to)).collect();
-        let asked = self.names.find(field.path.as_str());
-        let asked = asked.filter(|_| field.tag.as_deref() == Some(REQUEST));
-        let asked = asked.into_iter().flat_map(|path| within(&self.request, None, path));
-        let all = asked.chain(self.all(field)).filter(|at| {
+        let all = self.asked(field).chain(self.all(field)).filter(|at| {
             let is_here = sources.iter().any(|it| it.event < at.event && it.value == at.value);
             let is_earlier = |key| earlier.fields(key).into_iter().any(|said| to.contains(said));
             at.value.key().is_some_and(|key| !is_here && !is_earlier(key))

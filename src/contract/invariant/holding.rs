@@ -170,7 +170,7 @@ impl Counted<'_> {
             });
             fields.filter_map(|(field, _)| field.tag.as_deref()).collect()
         };
-        path.as_str() == "id" || (tags(Some(path)).len() > 2 && tags(Some(path)) == tags(None))
+        tags(Some(path)).len() > 2 && tags(Some(path)) == tags(None)
     }
 
     /// Whether what a field says has always been said by another one before.

@@ -155,7 +155,8 @@ fn collect<'j>(
                 way.path.leave(above);
             }
         }
-        Some(Token::String(spelled) | Token::Scalar(spelled)) => {
+        // A message that is one value has no field that could be named.
+        Some(Token::String(spelled) | Token::Scalar(spelled)) if way.depth > 0 => {
             if let Some(value) = value(spelled, name) {
                 told(&way.path, value);
             }

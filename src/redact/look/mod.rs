@@ -19,7 +19,7 @@ use regex::bytes::Regex;
 
 use super::name::{self, Tells};
 use super::rule::{Notes, Rule};
-use super::{letters, own, value};
+use super::{letters, own, scan, value};
 use crate::cassette::placeholder::OPENING;
 use crate::cassette::splice::{Edit, in_order};
 use crate::text::plain;
@@ -461,7 +461,7 @@ fn is_said(name: &str, secret: &str, notes: &Notes<'_>) -> bool {
         Tells::Perhaps => notes.may_be_secret(name, secret),
         Tells::Holder | Tells::Nothing => false,
     };
-    tells_so && !is_sample(secret)
+    tells_so && !is_sample(secret) && !scan::is_code(secret)
 }
 
 /// Whether a value is a secret because of the name beside it.

@@ -184,7 +184,7 @@ fn is_reference(value: &str) -> bool {
 }
 
 /// Whether a value is a call, or an element of something: `get(key)`, `keys[0].text`.
-fn is_code(value: &str) -> bool {
+pub(in crate::redact) fn is_code(value: &str) -> bool {
     let opening = value.find(|c| BRACKETS.iter().any(|(opening, _)| *opening == c));
     let Some(at) = opening.filter(|at| *at > 0 && value[..*at].bytes().all(is_of_name)) else {
         return false;

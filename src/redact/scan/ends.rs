@@ -42,7 +42,12 @@ impl Ends {
         let last = said.rsplit(u8::is_ascii_whitespace).next().filter(|_| is_apart);
         let last = last.unwrap_or_default();
         let is_pair = last.contains(&b'=') && !last.iter().any(|byte| b"\"'<".contains(byte));
-        let is_listed = (is_whole && matches!(said, b"" | b"-"))
+        // `user: x, password: y`.
+        let is_next = is_whole
+            && said.ends_with(b",")
+            && begins(said, b':', is_of_name).is_some_and(|begins| begins);
+        let is_listed = is_next
+            || (is_whole && matches!(said, b"" | b"-"))
             || is_pair
             || last.starts_with(b"-")
             || text[name..].starts_with(b"--")

@@ -12,7 +12,7 @@ mod held;
 use std::ops::Range;
 
 use self::assigned::Begin;
-pub(super) use self::assigned::is_assigned;
+pub(super) use self::assigned::{is_assigned, is_code};
 use self::ends::Ends;
 use self::held::{Begun, Held, Quote, Role, is_between, slashes_before};
 use super::json::outside;

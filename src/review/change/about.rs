@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::report::Part;
+use crate::contract::invariant::Invariant;
 use crate::contract::shape::{identity, index};
 use crate::contract::{Answer, JsonMessage};
 use crate::text::json::{Container, Text, pointer};
@@ -18,6 +19,8 @@ pub(super) enum About {
     Messages(String),
     /// Those with a value at this place, in messages of a kind where no field tells that.
     Values { kind: Option<String>, place: Vec<String> },
+    /// Those that say what this speaks of.
+    Tie(Invariant),
 }
 
 /// More answers do not tell more.
@@ -38,7 +41,14 @@ impl About {
                 let mut values = values(answer, part, kind.as_deref());
                 values.any(|value| find(value, None, place, &mut |_| true))
             }
+            Self::Tie(invariant) => answer.with_trace(None, |trace| invariant.is_tried_by(trace)),
         }
+    }
+
+    /// Whether what breaks a tie is about the messages that another change is about.
+    pub(super) fn ties(&self, other: &Self) -> bool {
+        let Self::Tie(invariant) = self else { return false };
+        invariant.tag().is_none_or(|tag| matches!(other, Self::Messages(own) if own == tag))
     }
 
     /// The rows that could show it, and what each is called; nothing if something else could.

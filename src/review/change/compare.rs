@@ -22,7 +22,7 @@ use crate::contract::shape::Schema;
 use crate::contract::{
     self, Answer, Contract, Endpoint, Finding, Kinds, Orders, Traffic, cassette_of, has_name_in,
 };
-use crate::message::{Messages, Protocols, Trace};
+use crate::message::{Message, Messages, Protocols, Trace};
 
 /// What is known of one side.
 #[derive(Debug, Clone, Copy)]
@@ -492,10 +492,8 @@ fn number_of_message(
             *Trace::of(&messages, protocols).steps.get(step)?.messages.first()?
         }
         Position::Said(said) => {
-            let is_json = |message: &crate::message::Message| {
-                !message.is_keep_alive() && crate::text::json::Text::read(&message.data).is_some()
-            };
-            messages.iter().enumerate().filter(|(_, it)| is_json(it)).nth(said)?.0
+            let says = |message: &Message| !message.is_keep_alive() && message.said().is_some();
+            messages.iter().enumerate().filter(|(_, it)| says(it)).nth(said)?.0
         }
     };
     let before = messages[..=place].iter().filter(|message| !message.is_keep_alive());

@@ -10,7 +10,7 @@ use crate::compare::{self, Difference as Differing, Differences, Value};
 use crate::identity::{Meaning, SHORTEST, identifiers, moments};
 use crate::message::{Message, Messages, Protocols, Trace};
 use crate::text::json::{Text, pointer};
-use crate::text::rpc::Envelope;
+use crate::text::rpc::{self, Envelope};
 
 /// So much of a value is kept.
 const LONGEST: usize = 2_000;
@@ -64,8 +64,7 @@ impl<'a> Turn<'a> {
         call.asked()?;
         self.answer.as_ref()?.messages().iter().filter_map(Message::json).find_map(|said| {
             Envelope::of(said).filter(|answer| answer.answers(&call))?;
-            // JSON-RPC 1.0 says both.
-            Some(said.get("error").is_none_or(|error| error.as_str() == "null"))
+            Some(!rpc::has_failed(said))
         })
     }
 

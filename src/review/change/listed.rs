@@ -1,4 +1,4 @@
-//! What a server of MCP offers: tools, prompts and resources by their names.
+//! What a server of MCP offers: tools, prompts and resources by their names, and what its tools take.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,23 +8,68 @@ use super::rule::Rule;
 use crate::contract::{Answer, Contract, Kinds, RESULT_OF};
 use crate::text::json::Text;
 
-/// What lists of a cassette name, and where.
-type Lists<'a> = BTreeMap<(&'a str, String), (BTreeSet<String>, &'a str)>;
+/// What lists of a cassette name, what is said of each, and where.
+type Lists<'a> = BTreeMap<(&'a str, String), (BTreeMap<String, Text<'a>>, &'a str)>;
 
-/// What is not listed any more. Of recordings only the same cassette tells: another one may be of another server.
+/// The JSON Schema of what a tool takes.
+const ARGUMENTS: &str = "inputSchema";
+
+/// What is not listed any more, and what tools do not take any more. Of recordings only the same cassette tells: another one may be of another server.
 pub(super) fn changes(was: &Contract, old: &[Answer], new: &[Answer]) -> Vec<Draft> {
     if old.is_empty() {
         return not_as_promised(was, new);
     }
     let (was, is) = (lists(old), lists(new));
     let mut drafts = Vec::new();
-    for ((cassette, list), (names, _)) in &was {
+    for ((cassette, list), (items, _)) in &was {
         let Some((now, place)) = is.get(&(*cassette, list.clone())) else { continue };
-        for name in names.difference(now) {
-            same_or_added(&mut drafts, gone(list, name)).seen(place, Position::Whole);
+        for (name, item) in items {
+            let told = match now.get(name) {
+                Some(now) => narrower(name, *item, *now),
+                None => vec![gone(list, name)],
+            };
+            for draft in told {
+                same_or_added(&mut drafts, draft).seen(place, Position::Whole);
+            }
         }
     }
     drafts
+}
+
+/// What a tool does not take any more: calls without an argument that it needs now, and arguments that it does not
+/// know, or knows as something else.
+fn narrower(name: &str, was: Text<'_>, is: Text<'_>) -> Vec<Draft> {
+    let Some((was, is)) = was.get(ARGUMENTS).zip(is.get(ARGUMENTS)) else { return Vec::new() };
+    let narrower = |verdict: Verdict, what: String, argument: &str| {
+        let draft = Draft::new(Rule::ListedNarrower, verdict, Part::Endpoint, what);
+        draft.keyed(format!("{name} {argument}"))
+    };
+    let required = |schema: Text<'_>| -> BTreeSet<String> {
+        let names = schema.get("required").into_iter().flat_map(Text::elements);
+        names.filter_map(|it| Some(it.string()?.into_owned())).collect()
+    };
+    let (were, required) = (required(was), required(is));
+    let required = required.difference(&were).map(|argument| {
+        let what = format!("the tool `{name}` cannot be called without `{argument}` any more");
+        narrower(Verdict::Breaking, what, argument)
+    });
+    let properties = was.get("properties").into_iter().flat_map(Text::members);
+    let others = properties.filter_map(|(argument, was)| {
+        let Some(is) = is.at(&["properties", &argument]) else {
+            let what =
+                format!("the tool `{name}` does not list the argument `{argument}` any more");
+            let draft = narrower(Verdict::Unproven, what, &argument);
+            return Some(draft.because("no recording shows whether it is still taken"));
+        };
+        let types = |schema: Text<'_>| Some(schema.get("type")?.string()?.into_owned());
+        let (was, is) = types(was).zip(types(is))?;
+        // Each integer is a number.
+        let is_other = was != is && (was.as_str(), is.as_str()) != ("integer", "number");
+        let what =
+            format!("the tool `{name}` takes `{argument}` as `{is}`, not as `{was}` any more");
+        is_other.then(|| narrower(Verdict::Breaking, what, &argument))
+    });
+    required.chain(others).collect()
 }
 
 /// What no recording lists any more of what a contract knows. Where it comes from more recordings than there are now,
@@ -38,7 +83,7 @@ fn not_as_promised(was: &Contract, new: &[Answer]) -> Vec<Draft> {
         let now: Vec<_> = is.iter().filter(|((_, other), _)| other == list).collect();
         let Some((_, (_, place))) = now.first() else { continue };
         for name in schema.listed(&["result", list]) {
-            if now.iter().any(|(_, (names, _))| names.contains(name)) {
+            if now.iter().any(|(_, (items, _))| items.contains_key(name)) {
                 continue;
             }
             let mut draft = gone(list, name);
@@ -72,9 +117,9 @@ fn lists(answers: &[Answer]) -> Lists<'_> {
             let Some(list) = listed(&message.kind) else { continue };
             let found = message.text().at(&["result", list]);
             let found = found.into_iter().flat_map(Text::elements);
-            let names = found.filter_map(|it| Some(it.get("name")?.string()?.into_owned()));
+            let items = found.filter_map(|it| Some((it.get("name")?.string()?.into_owned(), it)));
             let key = (cassette, list.to_owned());
-            lists.entry(key).or_insert_with(|| (BTreeSet::new(), &answer.place)).0.extend(names);
+            lists.entry(key).or_insert_with(|| (BTreeMap::new(), &answer.place)).0.extend(items);
         }
     }
     lists

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::about::About;
 use super::draft::{Draft, at};
 use super::rule::Rule;
 use super::weight::type_of;
@@ -107,8 +106,7 @@ pub(super) fn by_key(mut drafts: Vec<Draft>) -> Vec<Draft> {
         };
         let is_of_key = |it: &&Draft| {
             let of = |key: &str| it.key.split(' ').any(|field| ends_in(field, key));
-            let is_same = it.about == About::Answers || it.about == draft.about;
-            draft.is_again && is_same || draft.slices.as_deref().is_some_and(of)
+            draft.is_again && it.about.ties(&draft.about) || draft.slices.as_deref().is_some_and(of)
         };
         let broken = broken.iter().filter(|it| it.verdict <= draft.verdict).filter(is_of_key);
         let places = broken.filter_map(|it| it.shown.as_ref()).flat_map(|it| &it.places);

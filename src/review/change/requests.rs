@@ -11,8 +11,9 @@ use super::shapes;
 use crate::cassette::End;
 use crate::contract::order::FEWEST;
 use crate::contract::shape::{Gain, Gained, Schema, Shape, Violation};
-use crate::contract::{Answer, Contract, ERROR, Kinds, RESULT_OF};
+use crate::contract::{Answer, Contract, ERROR, JsonMessage, Kinds, RESULT_OF};
 use crate::text::json::Text;
+use crate::text::rpc;
 
 /// What the recorded requests of one endpoint say otherwise than before.
 pub(super) fn changes(old: &[Answer], new: &[Answer]) -> Vec<Draft> {
@@ -191,9 +192,12 @@ fn failed() -> Draft {
 /// Calls by JSON-RPC that a contract knows results of, and that all come to an error. Only its numbers are known: as
 /// many recordings as it was learned from are a proof.
 pub(super) fn failed_calls(was: &Contract, answers: &[Answer]) -> Vec<Draft> {
-    let kinds = was.body.iter().chain(&was.events).flat_map(Kinds::each);
-    let known: BTreeSet<&str> =
-        kinds.filter_map(|(kind, _)| kind.strip_prefix(RESULT_OF)).collect();
+    let kinds = || was.body.iter().chain(&was.events);
+    let is_accepted = |it: &JsonMessage| kinds().any(|kinds| kinds.broken(it).is_empty());
+    let known: BTreeSet<&str> = kinds()
+        .flat_map(Kinds::each)
+        .filter_map(|(kind, _)| kind.strip_prefix(RESULT_OF))
+        .collect();
     let method = |answer: &Answer| {
         let asked = Text::known(answer.asked.as_deref()?);
         asked.get("method")?.string().filter(|it| known.contains(&**it)).map(Cow::into_owned)
@@ -205,9 +209,13 @@ pub(super) fn failed_calls(was: &Contract, answers: &[Answer]) -> Vec<Draft> {
     let all: BTreeSet<_> = answers.iter().map(|answer| answer.witness).collect();
     let failed = called.into_values().filter_map(|calls| {
         let has_failed = |answer: &&Answer| {
-            let mut said = answer.body.iter().chain(&answer.events);
-            said.clone().any(|it| it.kind == ERROR)
-                && !said.any(|it| it.kind.starts_with(RESULT_OF))
+            let all = answer.body.iter().chain(&answer.events);
+            let mut said = all.filter(|it| it.kind == ERROR || it.kind.starts_with(RESULT_OF));
+            // A tool may have failed in the recordings that were accepted, too.
+            let is_as_before = |it: &JsonMessage| {
+                !rpc::has_failed(it.text()) || it.kind != ERROR && is_accepted(it)
+            };
+            said.clone().next().is_some() && !said.any(is_as_before)
         };
         let recordings: BTreeSet<_> = calls.iter().map(|answer| answer.witness).collect();
         if !calls.iter().all(has_failed) {

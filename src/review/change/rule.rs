@@ -40,6 +40,8 @@ rules! {
     MediaGone "media-gone" "a media type is not recorded any more";
     ListedGone "listed-gone" "a tool, a prompt or a resource of an MCP server is not listed any more"
         => "a client that calls it is refused";
+    ListedNarrower "listed-narrower" "a tool of an MCP server does not take what it took"
+        => "a client that calls it as before is refused";
     AnswerCut "answer-cut" "an answer does not come to its end any more";
     CaseNew "case-new" "requests say something that no order was known for";
     CaseGone "case-gone" "requests of a kind are not recorded any more";

@@ -25,8 +25,7 @@ pub(super) fn changes(
                 &violation.invariant,
                 "does not hold any more",
             );
-            let tag = violation.invariant.tag().map(str::to_owned);
-            let broken = broken.about(tag.map_or(About::Answers, About::Messages));
+            let broken = broken.about(About::Tie(violation.invariant));
             same_or_added(&mut drafts, broken).seen(&answer.place, at);
         }
     }

@@ -469,6 +469,61 @@ fn a_call_that_comes_to_an_error_now_breaks() {
     let failed = vec![call(1, r#""result":null,"error":{"code":1}"#)];
     assert!(is_told(compared(&side(older.clone()), &side(failed))));
     check(older.clone(), older, &[]);
+    // A tool of MCP fails by what its result says.
+    let ping = || {
+        let asked = r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
+        exchange("/mcp", asked, 200, &[r#"{"jsonrpc":"2.0","id":7,"result":{}}"#])
+    };
+    let worked = || vec![ping(), call(1, r#""result":{"content":[]}"#)];
+    let failed = || vec![ping(), call(1, r#""result":{"content":[],"isError":true}"#)];
+    assert!(is_told(compared(&side(worked()), &side(failed()))));
+    assert!(!is_told(compared(&side(failed()), &side(worked()))));
+    let accepted = |recorded: Vec<Interaction>, new: Vec<Interaction>| {
+        let (accepted, new) = (learned(&side(recorded)), side(new));
+        let known = Known { name: "new", path: "cassettes", cassettes: &new, accepted: &accepted };
+        told(&change::check(&Protocols::default(), known).report)
+    };
+    assert!(accepted(worked(), failed()).iter().any(|it| it.ends_with(what)));
+    assert!(!accepted(failed(), failed()).iter().any(|it| it.ends_with(what)));
+}
+
+#[test]
+fn what_a_tool_of_an_mcp_server_does_not_take_any_more_is_told() {
+    let lists = |schema: &str| {
+        let said = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{{"name":"find","inputSchema":{schema}}}]}}}}"#
+        );
+        vec![exchange("/mcp", r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#, 200, &[&said])]
+    };
+    let schema = |limit: &str, required: &str| {
+        let q = r#""q":{"type":"string"}"#;
+        format!(r#"{{"type":"object","properties":{{{q}{limit}}},"required":[{required}]}}"#)
+    };
+    let [number, integer, text] = ["number", "integer", "string"]
+        .map(|name| format!(r#","limit":{{"type":"{name}","default":3}}"#));
+    let before = || lists(&schema(&integer, r#""q""#));
+    let told = |now: String| {
+        let told = told(&compared(&side(before()), &side(lists(&now))));
+        told.into_iter().filter(|it| it.contains("listed-")).collect::<Vec<_>>()
+    };
+
+    assert_eq!(
+        told(schema(&integer, r#""q","limit""#)),
+        ["breaking listed-narrower: the tool `find` cannot be called without `limit` any more"]
+    );
+    assert_eq!(
+        told(schema(&text, r#""q""#)),
+        [
+            "breaking listed-narrower: the tool `find` takes `limit` as `string`, not as `integer` any more"
+        ]
+    );
+    assert_eq!(
+        told(schema("", r#""q""#)),
+        ["unproven listed-narrower: the tool `find` does not list the argument `limit` any more"]
+    );
+    for harmless in [schema(&number, r#""q""#), schema(&integer, ""), schema(&integer, r#""q""#)] {
+        assert_eq!(told(harmless), [""; 0]);
+    }
 }
 
 #[test]

@@ -51,6 +51,9 @@ fn passwords_are_whole_whatever_their_signs_are() {
         "db:\n  password: $\n  user: x\n",
         "users:\n  - password: $\n    user: x\n",
         "password: |\n  $\nuser: x\n",
+        "user: x, password: $\n",
+        "user: x, password: $, host: h",
+        "| user | x |\n| password | $ |\n",
         "Server=h;User=sa;Password=$;Encrypt=true",
         "Driver={x};Uid=sa;Pwd={$};Encrypt=true",
         "host=h password=$ dbname=x",
@@ -80,6 +83,7 @@ fn passwords_are_whole_whatever_their_signs_are() {
             };
             match spelling {
                 _ if spelling.contains(";Password=") => secret.replace(';', "+"),
+                _ if spelling.starts_with('|') => secret.replace('|', "+"),
                 _ if spelling.contains(";Pwd=") => secret.replace('}', "+"),
                 _ => secret,
             }
@@ -115,6 +119,8 @@ fn what_ends_a_value_in_code_and_prose_still_does() {
         "set(\"password\", \"required\") get('token', 'none') f(\"api_key\", \"<your-key-1>\") env TOKEN of2",
         "The password is required. A token is about4 letters. password is the2nd word, secret is safe",
         "rows2[0].password = rows12345[0].password2; token: tokens12[1](x)",
+        "  user: String2, password: String2)\n  key: &str2, password: Option<String2>) {\nuser: x, password: hash2(b), a",
+        "| password | varchar(255) |\n| token | `YOUR_TOKEN_1` | x |\n| secret | required |",
         "if (password === password2) { secret => hash2(secret) } password: Some(password2)",
     ] {
         super::check_untouched(text);
@@ -129,6 +135,8 @@ fn what_ends_a_value_in_code_and_prose_still_does() {
         ("ENV DB_PASSWORD $\n", "ENV DB_PASSWORD [redacted:DB_PASSWORD]\n"),
         ("h:5432:db:ada:$\n", "h:5432:db:ada:[redacted:pgpass]\n"),
         ("a=1;password=$;b=2", "a=1;password=[redacted:password];b=2"),
+        ("user: x1, password: $, host: h1", "user: x1, password: [redacted:password], host: h1"),
+        ("|password | `$` |", "|password | `[redacted:password]` |"),
         ("it's password='$ and it's", "it's password='[redacted:password] and it's"),
     ] {
         assert_eq!(body("text/plain", &before.replace('$', &key)), after);
