@@ -97,9 +97,11 @@ pub(super) fn recorded(summary: &Summary, flaw: Option<Flaw>) {
     let mut told = None;
     for recording in &summary.recordings {
         // One outage is told once, however many cassettes it meant.
-        if recording.is_unheard() && told != recording.fault.as_deref() {
-            line(&format!("{RED}the server did not answer a single request{PLAIN}"));
+        if told != recording.fault.as_deref() {
             told = recording.fault.as_deref();
+            if recording.is_unheard() {
+                line(&format!("{RED}the server did not answer a single request{PLAIN}"));
+            }
             told.iter().for_each(|why| line(why));
         }
         one_recorded(recording, flaw);

@@ -132,10 +132,11 @@ fn answered(role: Role) -> Option<Scope> {
 /// The scope of a value that is no part of a JSON-RPC envelope.
 fn ordinary(name: &str, value: &str, form: Form) -> Option<Scope> {
     let may = match (Meaning::of(name), form) {
-        (Meaning::Moment, _) if is_epoch(value) => return Some(Scope::Moment),
         (Meaning::Mark, Form::Text) => may_mark(value),
         (Meaning::Identity, Form::Text) => may_identify(value),
         (Meaning::Mark | Meaning::Identity, Form::Number) => may_number(value),
+        // Which of them a client has said it decides, and not the name: `t`, `start`.
+        _ if is_epoch(value) => return Some(Scope::Moment),
         _ => false,
     };
     may.then(|| scope_of(name, form))

@@ -8,7 +8,7 @@ use crate::text::date::fits;
 use crate::text::percent;
 
 /// The places of points in time within a text: dates with a time of day as RFC 3339 and ISO 8601
-/// write them, with slashes too or with no marks at all, as mail and HTTP do, and as C does. Each of them may be
+/// write them, with slashes too or with no marks at all, as mail and HTTP do, and as C and JavaScript do. Each of them may be
 /// percent-encoded, as it is in a link.
 pub fn moments(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let bytes = text.as_bytes();
@@ -78,7 +78,9 @@ fn ending_hour(bytes: &[u8], colon: usize) -> Option<Range<usize>> {
     };
     found("2026-11-21T09", date_time)
         .or_else(|| found("Sat, 21 Nov 2026 09", mail_date))
+        .or_else(|| found("Sat, 21-Nov-26 09", cookie_date))
         .or_else(|| found("Sat Nov 21 09", c_date))
+        .or_else(|| found("Sat Nov 21 2026 09", js_date))
 }
 
 /// The places of dates without a time of day, `2026-11-21`, in a text.
@@ -132,7 +134,9 @@ pub fn is_moment(value: &str) -> bool {
         || fits(bytes, "0000-00-00")
         || fits(bytes, BASIC)
         || mail_date(bytes) == Some(bytes.len())
+        || cookie_date(bytes) == Some(bytes.len())
         || c_date(bytes) == Some(bytes.len())
+        || js_date(bytes) == Some(bytes.len())
         || is_duration(bytes)
 }
 
@@ -191,17 +195,32 @@ fn zone(bytes: &[u8]) -> usize {
 fn mail_date(bytes: &[u8]) -> Option<usize> {
     let (head, rest) = bytes.split_at_checked("Sat, 21 Nov 2026 09:00:00".len())?;
     let is_date = DAYS.contains(&&head[..3])
-        && fits(&head[3..8], ", 00 ")
+        && (fits(&head[3..8], ", 00 ") || fits(&head[3..8], ", 00-"))
         && MONTHS.contains(&&head[8..11])
-        && fits(&head[11..], " 0000 00:00:00");
-    let zone = match rest {
+        && (fits(&head[11..], " 0000 00:00:00") || fits(&head[11..], "-0000 00:00:00"));
+    is_date.then(|| head.len() + named_zone(rest))
+}
+
+/// The length of a date and time as Netscape wrote it, at the beginning, which cookies still have:
+/// `Sat, 21-Nov-26 09:00:00 GMT`.
+fn cookie_date(bytes: &[u8]) -> Option<usize> {
+    let (head, rest) = bytes.split_at_checked("Sat, 21-Nov-26 09:00:00".len())?;
+    let is_date = DAYS.contains(&&head[..3])
+        && fits(&head[3..8], ", 00-")
+        && MONTHS.contains(&&head[8..11])
+        && fits(&head[11..], "-00 00:00:00");
+    is_date.then(|| head.len() + named_zone(rest))
+}
+
+/// The length of a time zone behind a space.
+fn named_zone(bytes: &[u8]) -> usize {
+    match bytes {
         [b' ', b'G', b'M' | b'm', b'T' | b't', ..] | [b' ', b'U', b'T', b'C', ..] => 4,
         [b' ', zone @ ..] => {
             Some(self::zone(zone)).filter(|zone| *zone > 1).map_or(0, |zone| zone + 1)
         }
         _ => 0,
-    };
-    is_date.then_some(head.len() + zone)
+    }
 }
 
 /// The length of a date and time as C and `date` write it, at the beginning:
@@ -220,6 +239,29 @@ fn c_date(bytes: &[u8]) -> Option<usize> {
     let is_whole = is_date && rest.get(zone..zone + 5).is_some_and(|year| fits(year, " 0000"));
     is_whole.then_some(head.len() + zone + 5)
 }
+
+/// The length of a date and time as JavaScript writes it, at the beginning:
+/// `Sat Nov 21 2026 09:00:00 GMT+0100 (Central European Standard Time)`.
+fn js_date(bytes: &[u8]) -> Option<usize> {
+    let (head, rest) = bytes.split_at_checked("Sat Nov 21 2026 09:00:00".len())?;
+    let is_date = DAYS.contains(&&head[..3])
+        && head[3] == b' '
+        && MONTHS.contains(&&head[4..7])
+        && fits(&head[7..], " 00 0000 00:00:00");
+    let offset = rest.strip_prefix(b" GMT").map(|rest| (rest, zone(rest)));
+    let length = offset.filter(|(_, zone)| *zone > 1).map_or(0, |(rest, zone)| {
+        let name = rest[zone..].strip_prefix(b" (").and_then(|name| {
+            let end = memchr::memchr(b')', &name[..name.len().min(LONGEST_ZONE)])?;
+            let is_name = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b' ';
+            name[..end].iter().all(is_name).then_some(end + " ()".len())
+        });
+        " GMT".len() + zone + name.unwrap_or_default()
+    });
+    is_date.then_some(head.len() + length)
+}
+
+/// The longest name of a time zone, and more.
+const LONGEST_ZONE: usize = 64;
 
 const DAYS: [&[u8]; 7] = [b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun"];
 
@@ -259,10 +301,21 @@ mod tests {
                 "it is Sat, 21 Nov 2026 09:00:00 GMT, or Sat, 21 Nov 2026 10:00:00 +0100 there",
                 vec!["Sat, 21 Nov 2026 09:00:00 GMT", "Sat, 21 Nov 2026 10:00:00 +0100"],
             ),
+            (
+                "a=b; expires=Sat, 21-Nov-26 09:00:00 GMT; path=/, Sat, 21-Nov-2026 09:00:00 GMT",
+                vec!["Sat, 21-Nov-26 09:00:00 GMT", "Sat, 21-Nov-2026 09:00:00 GMT"],
+            ),
             ("Sat, 21 Nov 2026 09:00:00 Paris", vec!["Sat, 21 Nov 2026 09:00:00"]),
             (
                 "Sat Nov 21 09:00:00 2026, Sat Nov  7 09:00:00 CEST 2026; Sat Nov 21 09:00:00",
                 vec!["Sat Nov 21 09:00:00 2026", "Sat Nov  7 09:00:00 CEST 2026"],
+            ),
+            (
+                "Sat Nov 21 2026 09:00:00 GMT+0100 (Central European Standard Time), Sat Nov 07 2026 09:00:00 (x)",
+                vec![
+                    "Sat Nov 21 2026 09:00:00 GMT+0100 (Central European Standard Time)",
+                    "Sat Nov 07 2026 09:00:00",
+                ],
             ),
             (
                 "2026/11/21 09:00:00 or 11/21/2026 09:00",

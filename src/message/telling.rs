@@ -37,9 +37,9 @@ pub(crate) fn is_error_code<'p>(place: impl DoubleEndedIterator<Item = &'p str>)
 }
 
 /// Whether a header field is called like what tells how much is left of what a client may use:
-/// `anthropic-ratelimit-requests-remaining`.
+/// `anthropic-ratelimit-requests-remaining`, `x-trial-endpoint-call-remaining`.
 pub(crate) fn is_limit(header: &str) -> bool {
-    ["ratelimit", "rate-limit"].iter().any(|limit| header.contains(limit))
+    ["ratelimit", "rate-limit", "-remaining"].iter().any(|limit| header.contains(limit))
 }
 
 fn ends_in(field: &str, names: &[&str]) -> bool {

@@ -24,6 +24,7 @@ use super::track::{self, Extension, Live, Played, Track, Unanswered};
 use super::{guard, hub, inspect, track::Begun};
 use crate::cassette::Name;
 use crate::cassette::exchanges::MESSAGE;
+use crate::compare::alignment::Called;
 use crate::compare::matching::Mismatch;
 use crate::config::HostRule;
 use crate::error::{Error, Result};
@@ -36,12 +37,21 @@ use crate::serve::server::{Address, Answer, Arrival, Place, as_from_server};
 use crate::store::mode::Mode;
 use crate::store::{self, Journal};
 
+/// The sessions that a session goes on from, such as those of fixtures.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    pub(super) sessions: Vec<Arc<Gateway>>,
+    /// What the client calls otherwise in them.
+    pub(super) aliases: Aliases,
+}
+
 /// All sessions that are served at one address.
 #[derive(Debug)]
 pub(super) struct Gateway {
     pub(super) settings: Settings,
-    /// What the client calls otherwise in sessions that this one goes on from.
-    beside: Aliases,
+    beside: Beside,
+    /// What names were called before that it has recorded, once it is saved.
+    called: OnceLock<Vec<Called>>,
     pub(super) tracks: Mutex<BTreeMap<String, Arc<Slot>>>,
     /// Loaded cassettes, shared by the sessions of the same name.
     pub(super) library: Mutex<HashMap<Name, Arc<OnceCell<Arc<Recorded>>>>>,
@@ -66,9 +76,10 @@ pub(super) struct Gateway {
 impl Gateway {
     /// Opens the default session, so that what is wrong with it is known at once. In replay it may
     /// be missing: all clients may name cassettes of their own.
-    pub(super) async fn open(settings: Settings, beside: Aliases) -> Result<Self> {
+    pub(super) async fn open(settings: Settings, beside: Beside) -> Result<Self> {
         let gateway = Self {
             beside,
+            called: OnceLock::new(),
             misses: Misses::begin(settings.misses.clone())?,
             untouched: settings.may_pass().then(|| Live::new(&settings, None)).transpose()?,
             passed: AtomicUsize::new(0),
@@ -142,6 +153,28 @@ impl Gateway {
             .iter()
             .filter(|(name, _)| session.is_none_or(|session| misses::is_same(name, session)));
         chosen.filter_map(|(_, slot)| slot.reset()).count()
+    }
+
+    /// Before it is saved: lets what is recorded call names as the sessions do that it goes on from, and keeps for
+    /// those that go on from it what they are called.
+    pub(super) fn agree(self: &Arc<Self>) {
+        let tapes = self.all_tapes();
+        for beside in self.beside.sessions.iter().filter(|_| !tapes.is_empty()) {
+            let called = beside.called();
+            tapes.iter().for_each(|tape| tape.give(&called));
+        }
+        if Arc::strong_count(self) > 1 {
+            let _ = self.called.set(self.called());
+        }
+    }
+
+    fn called(&self) -> Vec<Called> {
+        let called = || self.all_tapes().iter().flat_map(|tape| tape.called()).collect();
+        self.called.get().cloned().unwrap_or_else(called)
+    }
+
+    fn all_tapes(&self) -> Vec<Arc<Tape>> {
+        lock(&self.tapes).values().filter_map(|cell| cell.get().cloned()).collect()
     }
 
     /// Ends the answers that wait for what a client asks next: nothing more is asked.
@@ -387,7 +420,7 @@ impl Gateway {
                 Replayer::new(recorded, settings.given.pace).in_pieces(settings.given.chunking);
             let replayer = replayer.with_faults(settings.faults_of(name));
             let replayer = if settings.given.is_proving { replayer.proving() } else { replayer };
-            let replayer = replayer.beside(self.beside.clone());
+            let replayer = replayer.beside(self.beside.aliases.clone());
             if settings.lax.is_some() { replayer.noting_drift() } else { replayer }
         };
         let live = |tape| Live::new(settings, tape);

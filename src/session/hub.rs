@@ -15,7 +15,7 @@ use hyper::upgrade::OnUpgrade;
 use serde_json::{Value, json};
 
 use super::closed::{Closed, Ended};
-use super::gateway::Gateway;
+use super::gateway::{Beside, Gateway};
 use super::proxied::Proxied;
 use super::settings::SessionBuilder;
 use super::{GRACE, changes, control, guard, opening, proof, unserved};
@@ -23,7 +23,7 @@ use crate::config::HostRule;
 use crate::error::{Error, Kind, Result};
 use crate::serve::lock;
 use crate::serve::recorder::{Asked, Course};
-use crate::serve::replayer::{Aliases, Replayer, miss_answer};
+use crate::serve::replayer::{Replayer, miss_answer};
 use crate::serve::server::{
     Address, Answer, ClientTrust, Handler, Refusal, Tunnel, Unread, Via, origin,
 };
@@ -72,7 +72,7 @@ impl Hub {
     /// Opens a session with what `asked` says, a JSON object. Returns its name, and what it does.
     pub(super) async fn open(&self, asked: &[u8]) -> Result<(String, Mode)> {
         let (settings, beside) = opening::settings(self.settings.clone(), asked)?;
-        let beside = self.aliases_of(&beside)?;
+        let beside = self.beside(&beside)?;
         let gateway = Arc::new(Gateway::open(settings.complete()?, beside).await?);
         let mode = gateway.plan();
         lock(&self.ended).idle.note(&gateway.settings);
@@ -81,16 +81,18 @@ impl Hub {
         Ok((session, mode))
     }
 
-    /// What the client calls otherwise in opened sessions.
-    fn aliases_of(&self, sessions: &[String]) -> Result<Aliases> {
+    /// Opened sessions, and what the client calls otherwise in them.
+    fn beside(&self, sessions: &[String]) -> Result<Beside> {
         let opened = lock(&self.opened);
-        let aliases = |session: &String| {
+        let mut beside = Beside::default();
+        for session in sessions {
             let gateway = opened.get(session).ok_or_else(|| not_opened(session))?;
             let tracks = lock(&gateway.tracks);
             let replayers = tracks.values().filter_map(|slot| slot.replayer());
-            Ok(replayers.flat_map(Replayer::aliases).collect::<Aliases>())
-        };
-        Ok(sessions.iter().map(aliases).collect::<Result<Vec<_>>>()?.concat())
+            beside.aliases.extend(replayers.flat_map(Replayer::aliases));
+            beside.sessions.push(Arc::clone(gateway));
+        }
+        Ok(beside)
     }
 
     /// From now on what is asked of `session` goes to the opened session `to`, or nowhere.
@@ -116,6 +118,7 @@ impl Hub {
         lock(&self.routes).retain(|_, to| to != session);
         gateway.end_waiting();
         gateway.close_sockets(GRACE).await;
+        gateway.agree();
         let is_proof = gateway.settings.given.is_proving && !self.main.settings.given.is_proving;
         let folder = gateway.settings.folder.clone();
         let closed = Closed::new(gateway, Ended::default());

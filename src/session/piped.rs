@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::closed::{Closed, Ended};
-use super::gateway::Gateway;
+use super::gateway::{Beside, Gateway};
 use super::track::Track;
 use super::{Miss, SessionBuilder};
 use crate::cassette::Content;
@@ -31,7 +31,7 @@ impl SessionBuilder {
     ///
     /// As [`start`](Self::start).
     pub(crate) async fn piped(self) -> Result<Piped> {
-        let gateway = Gateway::open(self.through_pipes().complete()?, Vec::new()).await?;
+        let gateway = Gateway::open(self.through_pipes().complete()?, Beside::default()).await?;
         Ok(Piped { gateway: Arc::new(gateway) })
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::gateway::Gateway;
+use super::gateway::{Beside, Gateway};
 use super::hook::Hook;
 use super::hub::Hub;
 use super::misses::Report;
@@ -402,7 +402,7 @@ impl SessionBuilder {
     pub async fn start(self) -> Result<Session> {
         let listen = self.listen;
         let settings = self.clone();
-        let gateway = Arc::new(Gateway::open(self.complete()?, Vec::new()).await?);
+        let gateway = Arc::new(Gateway::open(self.complete()?, Beside::default()).await?);
         let listener = Server::bind(listen).await?;
         gateway.listens_at(listener.local_addr().ok());
         let names = match gateway.mode() {

@@ -32,9 +32,11 @@ pub(super) fn write(w: &mut Writer, interaction: &Interaction, trace: &Tracer<'_
     if !interaction.after.is_empty() {
         w.name("after");
         w.object(Spread::Line);
-        for progress in &interaction.after {
-            w.name(&(progress.interaction + 1).to_string());
-            w.count(progress.chunks);
+        let is_next = |one: &Progress, other: &Progress| {
+            other.interaction == one.interaction + 1 && other.chunks == one.chunks
+        };
+        for run in interaction.after.chunk_by(is_next) {
+            write_after(w, run);
         }
         w.end('}');
     }
@@ -49,6 +51,26 @@ pub(super) fn write(w: &mut Writer, interaction: &Interaction, trace: &Tracer<'_
         }
     }
     w.end('}');
+}
+
+/// So many earlier interactions that are alike are written as one: of hundreds that are under way at once, each would
+/// name all before it.
+const RUN: usize = 8;
+
+/// Interactions that follow each other, of whose answers the same number of chunks had been sent.
+fn write_after(w: &mut Writer, run: &[Progress]) {
+    let number = |progress: &Progress| progress.interaction + 1;
+    match run {
+        [first, .., last] if run.len() >= RUN => {
+            w.is_newer = true;
+            w.name(&format!("{}-{}", number(first), number(last)));
+            w.count(first.chunks);
+        }
+        _ => run.iter().for_each(|progress| {
+            w.name(&number(progress).to_string());
+            w.count(progress.chunks);
+        }),
+    }
 }
 
 fn write_request(w: &mut Writer, request: &Request) {
@@ -146,11 +168,15 @@ pub(super) fn read(
 fn read_after(reader: &mut Reader<'_>, number: usize) -> Result<Vec<Progress>> {
     let mut after = Vec::new();
     reader.entries(|reader, name| {
-        let earlier = name.parse::<usize>().ok().and_then(|count| count.checked_sub(1));
-        let Some(interaction) = earlier.filter(|earlier| *earlier < number) else {
+        let (first, last) = name.split_once('-').unwrap_or((&*name, &*name));
+        let earlier = |count: &str| count.parse::<usize>().ok()?.checked_sub(1);
+        let earlier = earlier(first).zip(earlier(last));
+        let Some((first, last)) = earlier.filter(|(first, last)| first <= last && *last < number)
+        else {
             return Err(reader.invalid("`after` names something that is no earlier interaction"));
         };
-        after.push(Progress { interaction, chunks: reader.count()? });
+        let chunks = reader.count()?;
+        after.extend((first..=last).map(|interaction| Progress { interaction, chunks }));
         Ok(())
     })?;
     Ok(after)

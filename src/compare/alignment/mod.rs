@@ -69,6 +69,9 @@ pub struct Pair {
     pub new: usize,
 }
 
+/// A name of a new recording, and what it is in the old one.
+pub type Called = (String, String);
+
 /// How often the names that were found are used to find more.
 const ROUNDS: usize = 2;
 
@@ -135,10 +138,11 @@ impl<'a> Sides<'a> {
         Self { old: views(old), new: views(new), ids: [None; 2], clocks: [None; 2] }
     }
 
-    /// Finds how they lie beside each other; the views then show values under their common names.
-    pub(crate) fn align(&mut self, moved: Option<&Moved>) -> Alignment {
-        let known = Known::of([&self.old, &self.new], self.ids, self.clocks);
-        let mut renaming = known.renaming(moved, Votes::default());
+    /// Finds how they lie beside each other; the views then show values under their common names. Those that are
+    /// given are known beforehand.
+    pub(crate) fn align(&mut self, given: &[Called]) -> Alignment {
+        let known = Known::of([&self.old, &self.new], self.ids, self.clocks, given);
+        let mut renaming = known.renaming(given, Votes::default());
         self.look(&renaming);
         for _ in 0..ROUNDS {
             let mut votes = Votes::default();
@@ -147,7 +151,7 @@ impl<'a> Sides<'a> {
                     votes.hear(old, new, &known);
                 });
             }
-            let before = std::mem::replace(&mut renaming, known.renaming(moved, votes));
+            let before = std::mem::replace(&mut renaming, known.renaming(given, votes));
             // By the same names all looks as it does, and the next round finds them again.
             if (&before.old.olds, &before.new.olds) == (&renaming.old.olds, &renaming.new.olds) {
                 break;

@@ -1,5 +1,8 @@
 //! A server at another port.
 
+#[cfg(feature = "record")]
+use super::Called;
+
 /// That a server listens at another port of the same host: its address is a name too, since a free port
 /// that a test was given means nothing.
 #[derive(Debug)]
@@ -10,8 +13,9 @@ pub(crate) struct Moved {
 
 impl Moved {
     /// What the server is called, and what it was called before.
-    pub(super) fn names(&self) -> (String, String) {
-        (self.from.clone(), self.to.clone())
+    #[cfg(feature = "record")]
+    pub(crate) fn names(self) -> Called {
+        (self.from, self.to)
     }
 
     /// Where both upstreams name a port, and differ in nothing else before the path.

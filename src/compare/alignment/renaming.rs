@@ -9,11 +9,10 @@ use super::clock::Clock;
 use super::counted::{counted, issued, placeholders, uncounted};
 use super::drawn::{drawn, proved};
 use super::kin::{Kin, with_dashes};
-use super::moved::Moved;
 use super::value::{
     Said, Sort, Word, apart, between, filled, is_passing, is_serial, is_stamped, times, words,
 };
-use super::{Script, View};
+use super::{Called, Script, View};
 use crate::cassette::Ids;
 use crate::cassette::splice::{Edit, splice};
 use crate::identity::{
@@ -82,6 +81,13 @@ impl Names {
 }
 
 impl Renaming {
+    /// What names of the new recording were called in the old one, where that is another.
+    #[cfg(feature = "record")]
+    pub(crate) fn called(&self) -> impl Iterator<Item = Called> {
+        let called = self.new.olds.iter().filter(|(new, old)| new != old);
+        called.map(|(new, old)| (new.clone(), old.clone()))
+    }
+
     /// The places of names in a text of the old recording, if they are known in both.
     pub fn old_names<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
         self.old.words.find(text).filter(|range| self.old.olds.contains_key(&text[range.clone()]))
@@ -239,6 +245,7 @@ impl Known {
         [old, new]: [&[View<'_>]; 2],
         ids: [Option<&Ids>; 2],
         clocks: [Option<Clock>; 2],
+        given: &[Called],
     ) -> Self {
         let [olds, news] = [counted(old, ids[0]), counted(new, ids[1])];
         // One name alone (`gpt-4`) may be another one now (`gpt-5`): who counts is seen to count.
@@ -253,7 +260,11 @@ impl Known {
             let is_in_both = |name: &String| others.contains(name) && counts.contains(name);
             one.iter().filter(|name| is_in_both(&uncounted(name))).cloned().collect()
         };
-        let [made, made_anew] = anew([old, new], ids);
+        let [mut made, mut made_anew] = anew([old, new], ids);
+        for (new, old) in given {
+            made.insert(old.clone());
+            made_anew.insert(new.clone());
+        }
         let [drawn, drawn_again] = drawn([old, new], ids);
         let old = Side::of(old, ids[0], both(&olds, &news), [drawn, made]);
         let new = Side::of(new, ids[1], both(&news, &olds), [drawn_again, made_anew]);
@@ -271,15 +282,14 @@ impl Known {
         !(self.new.counted.is_empty() && self.new.drawn.is_empty())
     }
 
-    /// What is called the same in both, what is known of the address, and what has the most votes
-    /// beyond that; then what is made of these.
-    pub(super) fn renaming(&self, moved: Option<&Moved>, votes: Votes<'_>) -> Renaming {
+    /// What is called the same in both, what was known before, and what has the most votes beyond that; then what is
+    /// made of these.
+    pub(super) fn renaming(&self, given: &[Called], votes: Votes<'_>) -> Renaming {
         let same = self.new.values.intersection(&self.old.values);
         let is_another = |it: &String| self.new.counted.contains(it) || self.new.drawn.contains(it);
         let same = same.filter(|same| !is_another(same));
         let same = same.map(|same| (same.clone(), same.clone()));
-        let moved = moved.map(Moved::names);
-        let mut news: HashMap<String, String> = same.chain(moved).collect();
+        let mut news: HashMap<String, String> = same.chain(given.iter().cloned()).collect();
         let mut olds: HashMap<String, String> =
             news.values().map(|old| (old.clone(), old.clone())).collect();
         let mut counts: Vec<_> = votes.counts.into_iter().collect();
@@ -332,6 +342,11 @@ fn certain(views: &[View<'_>]) -> HashSet<String> {
         if said.field.is_id && (is_sealed(value) || is_serial(value) || is_stamped(value)) {
             found.insert(value.to_owned());
         }
+        // One in forty of 22 letters and digits has no digit.
+        let drawn = behind_prefix(value);
+        if said.field.is_id && drawn.len() >= DRAWN && is_mixed(drawn) {
+            found.insert(drawn.to_owned());
+        }
         for Word { range, .. } in said.words().iter().filter(|word| word.sort == Sort::Name) {
             let word = &said.text[range.clone()];
             let is_new = !found.contains(word);
@@ -362,6 +377,9 @@ fn returned(views: &[View<'_>]) -> HashSet<String> {
     }
     found
 }
+
+/// A name in which small letters and capitals alternate is as long, if it has hardly a digit.
+const DRAWN: usize = 16;
 
 /// No word is as long.
 const HANDLE: usize = 32;

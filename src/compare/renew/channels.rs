@@ -24,7 +24,7 @@ use std::collections::{HashMap, HashSet};
 use super::message::{Message, numbers};
 use crate::cassette::exchanges::{Exchanges, Part};
 use crate::cassette::{Cassette, Frame, Ids, Outcome};
-use crate::compare::alignment::{Moved, Script, Sides};
+use crate::compare::alignment::{Called, Script, Sides};
 use crate::config::Rules;
 
 /// Of more messages than that between two of the client, no orders are looked for.
@@ -34,11 +34,11 @@ const MOST: usize = 200;
 pub(super) fn restore(
     old: &Cassette,
     (olds, news): (&Exchanges, &Exchanges),
-    (rules, moved): (&Rules, Option<&Moved>),
+    (rules, given): (&Rules, &[Called]),
     new: &mut Cassette,
 ) -> bool {
     let mut sides = Sides::of(&olds.cassette, &news.cassette, rules);
-    let alignment = sides.align(moved);
+    let alignment = sides.align(given);
     let opened = alignment.pairs.iter().map(|pair| (olds.spot(pair.old), news.spot(pair.new)));
     let opened = opened.filter(|(one, other)| [one.part, other.part] == [Part::Request; 2]);
     let sockets: Vec<_> = opened.map(|(one, other)| (one.interaction, other.interaction)).collect();

@@ -31,7 +31,7 @@ use self::order::{Entry, Kept};
 use self::settle::{Settle, Times};
 use crate::cassette::exchanges::{Exchanges, Part};
 use crate::cassette::{Cassette, Interaction};
-use crate::compare::alignment::{Moved, Sides};
+use crate::compare::alignment::{Called, Moved, Sides};
 use crate::config::Rules;
 
 /// A recording in the words of an older one.
@@ -48,30 +48,44 @@ pub struct Renewed {
 
 /// Tells a new recording in the words of the old one, by its own rules.
 pub fn renew(old: &Cassette, new: Cassette) -> Renewed {
-    renew_by(&Rules::default(), old, new)
+    renew_by(&Rules::default(), old, new, Vec::new())
 }
 
-/// The same, by what is said of the recording elsewhere too: in which lists the order means nothing.
-pub fn renew_by(rules: &Rules, old: &Cassette, mut new: Cassette) -> Renewed {
+/// What names of a new recording were called in an older one: another recording may say them, too.
+pub fn called(rules: &Rules, old: &Cassette, new: &Cassette) -> Vec<Called> {
+    let rules = &rules.clone().and(&new.rules).of_order();
+    let alignment = Sides::of(old, new, rules).align(&[]);
+    alignment.renaming.called().collect()
+}
+
+/// The same, by what is said of the recording elsewhere too: in which lists the order means nothing. What other
+/// recordings have shown of its names is `given`.
+pub fn renew_by(
+    rules: &Rules,
+    old: &Cassette,
+    mut new: Cassette,
+    mut given: Vec<Called>,
+) -> Renewed {
     let rules = &rules.clone().and(&new.rules).of_order();
     let moved = Moved::between(&old.recorded.upstream, &new.recorded.upstream);
     if moved.is_some() {
         new.recorded.upstream.clone_from(&old.recorded.upstream);
     }
+    given.extend(moved.map(Moved::names));
     let sockets = sockets::pairs(old, &mut new);
     let foreign = Foreign::apart(old, &mut new, &sockets);
     let whole = old;
     let old = foreign.as_ref().map_or(old, |foreign| &foreign.old);
     let [olds, mut news] = [old, &new].map(Exchanges::by_message);
     if let (Some(before), Some(now)) = (&olds, &news)
-        && channels::restore(old, (before, now), (rules, moved.as_ref()), &mut new)
+        && channels::restore(old, (before, now), (rules, &given), &mut new)
     {
         news = Exchanges::by_message(&new);
     }
     let (told, gone) = tell(
         olds.as_ref().map_or(old, |it| &it.cassette),
         news.as_ref().map_or(&new, |it| &it.cassette),
-        (rules, moved.as_ref()),
+        (rules, &given),
     );
     let kept = told.iter().filter(|it| it.is_kept).count();
     // The times that stay are by the clock of the old one.
@@ -112,13 +126,9 @@ pub fn renew_by(rules: &Rules, old: &Cassette, mut new: Cassette) -> Renewed {
 }
 
 /// The interactions of a new recording in the words of the old one.
-fn tell(
-    old: &Cassette,
-    new: &Cassette,
-    (rules, moved): (&Rules, Option<&Moved>),
-) -> (Vec<Kept>, usize) {
+fn tell(old: &Cassette, new: &Cassette, (rules, given): (&Rules, &[Called])) -> (Vec<Kept>, usize) {
     let mut sides = Sides::of(old, new, rules);
-    let alignment = sides.align(moved);
+    let alignment = sides.align(given);
     let times = Times::default();
     let settle = Settle { renaming: &alignment.renaming, times: &times };
     let (mut entries, mut stayed) = (Vec::new(), [Vec::new(), Vec::new()]);

@@ -70,20 +70,24 @@ pub(super) fn restored(
     done
 }
 
-/// Exchanges neighbours that stand in another order than before, if one began while the other was
-/// under way, in either recording.
+/// Exchanges neighbours that stand in another order than before, if one began while the other was under way, or if they
+/// are of one burst, in either recording.
 fn sort(entries: &mut [Entry], old: &Cassette, new: &Cassette) {
+    let [before, now] = [old, new].map(bursts);
     for _ in 0..entries.len() {
         let mut is_done = true;
         for at in 1..entries.len() {
             let (one, other) = (&entries[at - 1], &entries[at]);
             let is_turned = matches!((one.old, other.old), (Some(one), Some(other)) if one > other);
-            let met = |cassette: &Cassette, one: Option<usize>, other: Option<usize>| {
-                let (Some(one), Some(other)) = (one, other) else { return false };
+            let met = |cassette: &Cassette, bursts: &[usize], pair: [Option<usize>; 2]| {
+                let [Some(one), Some(other)] = pair else { return false };
                 let (first, last) = (one.min(other), one.max(other));
-                cassette.interactions[last].after.iter().any(|it| it.interaction == first)
+                let after = &cassette.interactions[last].after;
+                bursts[one] == bursts[other] || after.iter().any(|it| it.interaction == first)
             };
-            if is_turned && (met(new, one.new, other.new) || met(old, one.old, other.old)) {
+            let is_met =
+                || met(new, &now, [one.new, other.new]) || met(old, &before, [one.old, other.old]);
+            if is_turned && is_met() {
                 entries.swap(at - 1, at);
                 is_done = false;
             }
@@ -92,6 +96,22 @@ fn sort(entries: &mut [Entry], old: &Cassette, new: &Cassette) {
             return;
         }
     }
+}
+
+/// The burst that each interaction is of: what a client asks at once is answered one by one, and one may be over
+/// before another is sent. A stream to which it listens all the time makes no burst of what it asks beside it.
+fn bursts(cassette: &Cassette) -> Vec<usize> {
+    let all = &cassette.interactions;
+    let mut bursts: Vec<usize> = (0..all.len()).collect();
+    for (number, interaction) in all.iter().enumerate() {
+        let met = interaction.after.iter().map(|progress| progress.interaction);
+        let first = met.filter(|it| !all[*it].is_listening()).map(|it| bursts[it]).min();
+        // Whoever stands between two of a burst began while it was going on.
+        if let Some(first) = first.filter(|_| !interaction.is_listening()) {
+            bursts[first..=number].fill(first);
+        }
+    }
+    bursts
 }
 
 /// Where the interactions of a recording stand now.

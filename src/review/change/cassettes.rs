@@ -169,7 +169,7 @@ impl Both<'_> {
         let mut sides = Sides::between(olds, news);
         let mut interactions = Vec::new();
         let mut same = front + back;
-        let alignment = sides.align(None);
+        let alignment = sides.align(&[]);
         for (old, new) in alignment.in_order() {
             let is_same = old.zip(new).is_some_and(|(old, new)| {
                 is_same(&olds[old], &news[new]) || sides.are_same(old, new)

@@ -13,7 +13,7 @@ use super::promised_orders;
 use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::shapes;
-use super::weight::CHANCE;
+use super::weight::CHANCE_OF_ALL;
 use crate::contract::order::{FEWEST, exact};
 use crate::contract::shape::Share;
 use crate::contract::{self, Answer, Contract, Seen};
@@ -81,7 +81,7 @@ fn not_seen(seen: &Seen) -> Option<Draft> {
 /// It is unproven where chance hardly explains it; `often` other things could have gone by chance as well.
 fn weighed(draft: Draft, before: Share, now: Share, often: usize) -> Draft {
     let of = |share: Share| (share.seen as u64, share.all as u64);
-    if exact([of(before), of(now)]) * often as f64 >= CHANCE {
+    if exact([of(before), of(now)]) * often as f64 >= CHANCE_OF_ALL {
         return draft;
     }
     let why = hardly_chance(now.all, [before.seen, before.all]);

@@ -126,6 +126,11 @@ impl Fault {
         }
     }
 
+    /// Whether only retape does not trust the server: its client might.
+    pub(super) fn is_distrust(&self) -> bool {
+        matches!(self, Self::Tls(TlsFault::Untrusted | TlsFault::NobodyTrusted))
+    }
+
     /// What the client is answered.
     pub(super) fn answer(&self, origin: &str) -> Answer {
         no_answer(self.end(), &self.message(origin))

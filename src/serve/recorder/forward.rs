@@ -291,6 +291,9 @@ impl Recorder {
             if *fault == Fault::OutOfFiles {
                 return take.out_of_files();
             }
+            if let Some(tape) = self.tape.as_ref().filter(|_| fault.is_distrust()) {
+                tape.note_distrust();
+            }
             take.fail(fault.end(), fault.message(self.upstream.origin()));
         }
     }

@@ -17,7 +17,8 @@ use super::takes::{Kept as Held, Takes};
 use crate::cassette::{
     Cassette, Headers, Interaction, Interactions, Larges, Name, Progress, Recorded, Request, target,
 };
-use crate::compare::renew::{Renewed, renew_by};
+use crate::compare::alignment::Called;
+use crate::compare::renew::{Renewed, called, renew_by};
 use crate::config::Rules;
 use crate::error::{Error, Kind, Result};
 use crate::identity::{carriers, decide_again, decide_behind, decide_long, decide_servers};
@@ -48,6 +49,10 @@ struct State {
     open: BTreeMap<usize, Arc<Take>>,
     /// Why the server gave the first request without an answer none.
     fault: Option<String>,
+    /// What names were called before, as cassettes show that are recorded beside it.
+    given: Vec<Called>,
+    /// Whether a server was not asked because its certificate is not trusted.
+    distrusts: bool,
     /// What takes are to be in the cassette, by their numbers.
     changes: BTreeMap<usize, Change>,
     /// The secrets of bodies that are not held: what is saved of these has them no more.
@@ -97,6 +102,8 @@ impl Tape {
             takes: Takes::default(),
             open: BTreeMap::new(),
             fault: None,
+            given: Vec::new(),
+            distrusts: false,
             changes: BTreeMap::new(),
             found: Secrets::default(),
             out_of_files: false,
@@ -187,14 +194,19 @@ impl Tape {
             suspects: Vec::new(),
             weakened: self.redactor.weakened().to_vec(),
         };
-        let is_own_fault = self.state().out_of_files;
+        let (is_own_fault, distrusts) = {
+            let state = self.state();
+            (state.out_of_files, state.distrusts)
+        };
         // That a server which the client itself names cannot be reached may be what it is tested for.
         let has_asked_named = || {
             let mut of_first = new().filter(|it| it.request.path.starts_with('/'));
             !self.names_servers()
                 && (of_first.next().is_some() || !cassette.recorded.origins.is_empty())
         };
-        let is_unheard = recording.fault.is_some() && recording.answered == 0 && has_asked_named();
+        let is_unheard = recording.fault.is_some()
+            && recording.answered == 0
+            && (distrusts || has_asked_named());
         recording.saved = match course {
             _ if is_own_fault => Saved::Failed,
             _ if is_unheard => Saved::Unanswered,
@@ -281,6 +293,22 @@ impl Tape {
         Ok(self.knowing().recording(cassette).into_inner())
     }
 
+    /// What names in it were called in the cassette whose place it will take.
+    pub fn called(&self) -> Vec<Called> {
+        let Some(old) = self.replaced(None, Saved::Cassette) else { return Vec::new() };
+        // What cannot be read is told when it is saved.
+        let Ok(new) = self.roll(None).and_then(|(new, roll, _)| held(new, roll)) else {
+            return Vec::new();
+        };
+        let new = self.knowing().recording(new).with_ids(|new| decide_behind(None, new));
+        called(&self.told, &old, &new.into_inner())
+    }
+
+    /// Names that are called as cassettes show which are recorded beside it.
+    pub fn give(&self, given: &[Called]) {
+        self.state().given.extend_from_slice(given);
+    }
+
     /// Changes what is to be saved, by the numbers in [`so_far`](Self::so_far).
     pub fn change(&self, changes: &[(usize, Change)]) {
         let mut state = self.state();
@@ -336,7 +364,8 @@ impl Tape {
     fn renew(&self, old: &Cassette, new: Cassette, recording: &mut Recording) -> Result<PathBuf> {
         let names = new.ids.clone().unwrap_or_default();
         let afresh = new.larges.is_empty().then(|| Arc::new(new.clone()));
-        let Renewed { cassette, kept, gone } = renew_by(&self.told, old, new);
+        let given = std::mem::take(&mut self.state().given);
+        let Renewed { cassette, kept, gone } = renew_by(&self.told, old, new, given);
         let is_whole = cassette.interactions == old.interactions;
         recording.kept = Some(Kept { interactions: kept, gone, is_whole });
         recording.afresh = afresh.filter(|it| it.interactions != cassette.interactions);
@@ -395,6 +424,10 @@ impl Tape {
 
     pub(super) fn note_fault(&self, why: String) {
         self.state().fault.get_or_insert(why);
+    }
+
+    pub(super) fn note_distrust(&self) {
+        self.state().distrusts = true;
     }
 
     /// Secrets in a body that is not held.
