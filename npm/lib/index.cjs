@@ -16,6 +16,8 @@ class Tapes {
   #hooks;
   #scope;
   #test;
+  /** The tests of each name, in the order in which they first began. */
+  #called = new Map();
   #hasBegun = false;
   /** The command for the whole file, once its hooks have asked something: what they make, the tests share. */
   #rerun;
@@ -77,8 +79,11 @@ class Tapes {
     if (this.#scope) {
       throw new Error("retape: tests of one file that run at the same time cannot be told apart; let them run in turn");
     }
-    this.#scope = this.#opening(this.#name(file, names), this.#rerun ?? rerun);
-    this.#test = test;
+    this.#test = this.#testOf(JSON.stringify([file, names]), test);
+    const { number } = this.#test;
+    // Two that are called alike are two.
+    const apart = number === 1 ? names : [...names.slice(0, -1), `${names.at(-1)} (${number})`];
+    this.#scope = this.#opening(this.#name(file, apart), this.#rerun ?? rerun);
     this.#hasBegun = true;
     try {
       const misses = (await this.#hooks?.newMisses()) ?? [];
@@ -94,8 +99,9 @@ class Tapes {
   async end({ passed, test }) {
     const scope = this.#scope;
     // One that came while another was running has not begun.
-    if (!scope || test !== this.#test) return;
+    if (!scope || test !== this.#test.test) return;
     this.#scope = undefined;
+    this.#test.hasPassed = passed;
     this.#stop();
     const misses = await scope.newMisses();
     const unanswered = passed ? [] : await scope.unanswered();
@@ -109,6 +115,17 @@ class Tapes {
     // The test has failed already, and node:test shows no second error.
     if (unanswered.length > 0) console.error(`retape: a live server gave no answer\n\n${unanswered.join("\n")}`);
     if (passed) this.#check(unplayed, scope.past);
+  }
+
+  /** Which of the tests of a name this is. A runner that tells a test by its name alone begins one anew if it failed. */
+  #testOf(name, test) {
+    const all = this.#called.get(name) ?? [];
+    this.#called.set(name, all);
+    const isIt = (each) => each.test === test && (typeof test === "object" || !each.hasPassed);
+    const known = all.find(isIt);
+    if (known) return known;
+    all.push({ test, number: all.length + 1, hasPassed: false });
+    return all.at(-1);
   }
 
   /** Leads what is asked from now on to a session, which goes on from that of the hooks. */

@@ -342,12 +342,15 @@ fn certain(views: &[View<'_>]) -> HashSet<String> {
         if said.field.is_id && (is_sealed(value) || is_serial(value) || is_stamped(value)) {
             found.insert(value.to_owned());
         }
+        let words = said.words();
+        let mut names = words.iter().filter(|word| word.sort == Sort::Name).peekable();
         // One in forty of 22 letters and digits has no digit.
         let drawn = behind_prefix(value);
-        if said.field.is_id && drawn.len() >= DRAWN && is_mixed(drawn) {
+        let is_drawn = names.peek().is_none() && drawn.len() >= DRAWN && is_mixed(drawn);
+        if said.field.is_id && is_drawn {
             found.insert(drawn.to_owned());
         }
-        for Word { range, .. } in said.words().iter().filter(|word| word.sort == Sort::Name) {
+        for Word { range, .. } in names {
             let word = &said.text[range.clone()];
             let is_new = !found.contains(word);
             if is_new && (said.field.is_id || is_certain(said.text, range) || is_passing(word)) {

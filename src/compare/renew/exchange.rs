@@ -144,9 +144,24 @@ fn response(
         interim: interim(before.map_or(&[], |before| &before.interim), &now.interim, settle),
         trailers: fields(before.map(|before| &before.trailers), &now.trailers, settle),
         frames: now.frames.clone(),
-        left: now.left.map(|left| before.and_then(|before| before.left).unwrap_or(left)),
+        left: match (before.and_then(|before| before.left), now.left) {
+            (Some(was), Some(_)) => Some(was),
+            (was, _) if same.is_some_and(|before| left_alike(before, now)) => was,
+            (_, is) => is,
+        },
         end: if is_complete { End::Complete } else { now.end },
     }
+}
+
+/// Whether of two clients that were sent the same, one left a moment before the other was sent the end.
+fn left_alike(before: &Response, now: &Response) -> bool {
+    /// What is sent within so many milliseconds is on its way when a client leaves.
+    const MOMENT: u64 = 500;
+    let is_moment = |response: &Response| {
+        let last = response.body.chunks().last().map_or(response.ms, |last| last.ms);
+        response.left.is_none_or(|left| last.saturating_sub(left) <= MOMENT)
+    };
+    is_moment(before) && is_moment(now)
 }
 
 impl Response {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::cassette::exchanges::MESSAGE;
 use crate::cassette::{Cassette, Interaction, Progress};
 
 /// An interaction of the renewed recording, and what it was in the others.
@@ -10,6 +11,20 @@ pub(super) struct Entry {
     pub(super) old: Option<usize>,
     pub(super) new: Option<usize>,
     pub(super) interaction: Interaction,
+}
+
+impl Entry {
+    /// Whether it is as it was.
+    fn is_kept(&self, old: &Cassette) -> bool {
+        self.old.map(|number| &old.interactions[number]).is_some_and(|before| {
+            before.request == self.interaction.request && before.outcome == self.interaction.outcome
+        })
+    }
+
+    /// Whether it is a message of a WebSocket, whose order means something.
+    fn is_message(&self) -> bool {
+        self.interaction.request.method == MESSAGE
+    }
 }
 
 /// An interaction of the renewed recording, and whether it is as it was.
@@ -46,11 +61,9 @@ pub(super) fn restored(
     let mut done = Vec::with_capacity(entries.len());
     for (at, entry) in entries.into_iter().enumerate() {
         let told = meanwhile(&listened, &entry, new);
+        let is_kept = entry.is_kept(old);
         let Entry { old: number, new: fresh, mut interaction } = entry;
         let before = number.map(|number| &old.interactions[number]);
-        let is_kept = before.is_some_and(|before| {
-            before.request == interaction.request && before.outcome == interaction.outcome
-        });
         interaction.after = match before.filter(|_| is_kept) {
             Some(before) => {
                 let mut after = placed(&before.after, &olds, at);
@@ -70,24 +83,26 @@ pub(super) fn restored(
     done
 }
 
-/// Exchanges neighbours that stand in another order than before, if one began while the other was under way, or if they
-/// are of one burst, in either recording.
+/// Exchanges neighbours that stand in another order than before, if one began while the other was under way, in either
+/// recording, or if both are requests that are as they were: whoever asks first is not told by the other's answer.
 fn sort(entries: &mut [Entry], old: &Cassette, new: &Cassette) {
-    let [before, now] = [old, new].map(bursts);
     for _ in 0..entries.len() {
         let mut is_done = true;
         for at in 1..entries.len() {
             let (one, other) = (&entries[at - 1], &entries[at]);
             let is_turned = matches!((one.old, other.old), (Some(one), Some(other)) if one > other);
-            let met = |cassette: &Cassette, bursts: &[usize], pair: [Option<usize>; 2]| {
-                let [Some(one), Some(other)] = pair else { return false };
+            let met = |cassette: &Cassette, one: Option<usize>, other: Option<usize>| {
+                let (Some(one), Some(other)) = (one, other) else { return false };
                 let (first, last) = (one.min(other), one.max(other));
-                let after = &cassette.interactions[last].after;
-                bursts[one] == bursts[other] || after.iter().any(|it| it.interaction == first)
+                cassette.interactions[last].after.iter().any(|it| it.interaction == first)
             };
-            let is_met =
-                || met(new, &now, [one.new, other.new]) || met(old, &before, [one.old, other.old]);
-            if is_turned && is_met() {
+            let is_free = |entry: &Entry| entry.is_kept(old) && !entry.is_message();
+            let may_turn = || {
+                met(new, one.new, other.new)
+                    || met(old, one.old, other.old)
+                    || is_free(one) && is_free(other)
+            };
+            if is_turned && may_turn() {
                 entries.swap(at - 1, at);
                 is_done = false;
             }
@@ -96,22 +111,6 @@ fn sort(entries: &mut [Entry], old: &Cassette, new: &Cassette) {
             return;
         }
     }
-}
-
-/// The burst that each interaction is of: what a client asks at once is answered one by one, and one may be over
-/// before another is sent. A stream to which it listens all the time makes no burst of what it asks beside it.
-fn bursts(cassette: &Cassette) -> Vec<usize> {
-    let all = &cassette.interactions;
-    let mut bursts: Vec<usize> = (0..all.len()).collect();
-    for (number, interaction) in all.iter().enumerate() {
-        let met = interaction.after.iter().map(|progress| progress.interaction);
-        let first = met.filter(|it| !all[*it].is_listening()).map(|it| bursts[it]).min();
-        // Whoever stands between two of a burst began while it was going on.
-        if let Some(first) = first.filter(|_| !interaction.is_listening()) {
-            bursts[first..=number].fill(first);
-        }
-    }
-    bursts
 }
 
 /// Where the interactions of a recording stand now.
