@@ -59,9 +59,9 @@ impl MadeUp {
     }
 
     /// It, where these of its values are words within a text too.
-    pub fn spoken<'a>(mut self, words: impl Iterator<Item = &'a str>) -> Self {
-        let words: HashSet<String> =
-            words.filter(|word| self.contains(Scope::Word, word)).map(str::to_owned).collect();
+    pub fn spoken(mut self, words: impl IntoIterator<Item = String>) -> Self {
+        let words = words.into_iter().filter(|word| self.contains(Scope::Word, word));
+        let words: HashSet<String> = words.collect();
         self.spoken = Words::of(words.iter().map(String::as_str));
         if !words.is_empty() {
             self.values.insert(Scope::Within, words);

@@ -229,11 +229,15 @@ impl Names {
 /// A number, and what is as short as a word that each text has, stands in a text by chance.
 fn is_proved_word(id: &Id) -> bool {
     let is_proved = matches!(id.evidence, Evidence::Runs | Evidence::Person);
-    let is_word = || id.value.contains(char::is_alphabetic) && id.value.chars().count() >= SPOKEN;
-    is_proved && id.reach != Reach::Anywhere && is_word()
+    is_proved && id.reach != Reach::Anywhere && is_word(&id.value)
 }
 
-/// The letters of a word that means something by itself.
+/// Whether a value means something by itself.
+pub(crate) fn is_word(value: &str) -> bool {
+    value.contains(char::is_alphabetic) && value.chars().count() >= SPOKEN
+}
+
+/// The letters of such a word.
 const SPOKEN: usize = 3;
 
 const SECONDS_OF_A_DAY: u64 = 86_400;

@@ -164,7 +164,7 @@ impl Index {
         let twins = Twins::of(cassette, &names, &entries, &rules);
         let issued: Vec<Hole> = twins.holes().collect();
         let made_up = MadeUp::of(entries.iter().flat_map(Entry::made_up).chain(&issued));
-        let made_up = made_up.spoken(spoken::of(cassette, &names));
+        let made_up = made_up.spoken(spoken::of(cassette, &names, &rules));
         let is_only = |number: usize| {
             let only = groups.get(entries[number].group).and_then(Candidates::only);
             only.is_some() && before[number].needed.is_none()

@@ -16,11 +16,12 @@ use crate::text::multipart::boundary;
 
 /// A new interaction beside the old one, if there is one. What was going on when it was asked stays new.
 pub(super) fn told(old: Option<&View<'_>>, new: &View<'_>, settle: Settle<'_>) -> Interaction {
+    let request = request(old, new, settle);
+    settle.times.are_asked();
     let outcome = match &new.interaction.outcome {
         Outcome::Response(now) => Outcome::Response(response(old, new, now, settle)),
         Outcome::Nothing(end) => Outcome::Nothing(*end),
     };
-    let request = request(old, new, settle);
     Interaction { after: new.interaction.after.clone(), request, outcome }
 }
 

@@ -131,7 +131,8 @@ fn tell(old: &Cassette, new: &Cassette, (rules, given): (&Rules, &[Called])) -> 
     let alignment = sides.align(given);
     let times = Times::default();
     let settle = Settle { renaming: &alignment.renaming, times: &times };
-    let (mut entries, mut stayed) = (Vec::new(), [Vec::new(), Vec::new()]);
+    let (mut entries, mut answered) = (Vec::new(), Vec::new());
+    let (mut asked, mut stayed) = (Vec::new(), [Vec::new(), Vec::new()]);
     let mut pairs = alignment.pairs.iter().peekable();
     for (number, view) in sides.new.iter().enumerate() {
         if alignment.waits_new.contains(&number) {
@@ -140,12 +141,20 @@ fn tell(old: &Cassette, new: &Cassette, (rules, given): (&Rules, &[Called])) -> 
         let old = pairs.next_if(|pair| pair.new == number).map(|pair| pair.old);
         let interaction = exchange::told(old.map(|old| &sides.old[old]), view, settle);
         let entry = Entry { old, new: Some(number), interaction };
-        stayed[usize::from(is_changed(&entry, &sides))].extend(times.heard());
+        let stays = &mut stayed[usize::from(is_changed(&entry, &sides))];
+        let (in_request, in_answer) = (times.asked(), times.heard());
+        stays.extend(in_request.iter().chain(&in_answer).cloned());
+        asked.extend(in_request);
         entries.push(entry);
+        answered.push(in_answer);
     }
-    let known = Times::agreed(stayed);
+    let [sure, other] = stayed;
+    let known = Times::agreed([asked, sure, other]);
     let settle = Settle { times: &known, ..settle };
-    for entry in entries.iter_mut().filter(|entry| !known.is_empty() && is_changed(entry, &sides)) {
+    for (entry, answered) in entries.iter_mut().zip(&answered) {
+        if known.is_empty() || !(is_changed(entry, &sides) || known.contradict(answered)) {
+            continue;
+        }
         if let Some(view) = entry.new.map(|number| &sides.new[number]) {
             let old = entry.old.map(|old| &sides.old[old]);
             entry.interaction = exchange::told(old, view, settle);

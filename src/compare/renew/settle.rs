@@ -28,19 +28,45 @@ pub(super) struct Settle<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Times {
     /// New times and the old ones that stay for them, also if they are the same, since this was asked for.
-    heard: RefCell<Vec<(String, String)>>,
+    heard: RefCell<Vec<Stayed>>,
+    /// Those of them that requests say: an answer that says one says it because it was asked.
+    asked: RefCell<Vec<Stayed>>,
     olds: HashMap<String, String>,
 }
 
+/// A new time, and the old one that stays for it.
+pub(super) type Stayed = (String, String);
+
 impl Times {
     /// The times for which an old one stayed since this was asked for.
-    pub(super) fn heard(&self) -> Vec<(String, String)> {
+    pub(super) fn heard(&self) -> Vec<Stayed> {
         self.heard.take()
     }
 
-    /// Those of which all say the same. What was heard where nothing else differs counts before the rest.
-    pub(super) fn agreed([sure, other]: [Vec<(String, String)>; 2]) -> Self {
-        let agreed = |pairs: Vec<(String, String)>| {
+    /// What was heard so far stands in a request.
+    pub(super) fn are_asked(&self) {
+        self.asked.borrow_mut().extend(self.heard.take());
+    }
+
+    /// What requests said since this was asked for.
+    pub(super) fn asked(&self) -> Vec<Stayed> {
+        self.asked.take()
+    }
+
+    /// Whether another old time is known to stand for one of these.
+    pub(super) fn contradict(&self, stayed: &[Stayed]) -> bool {
+        stayed.iter().any(|(new, old)| self.has_other(new, old))
+    }
+
+    /// Several things happen in one second, so that says nothing.
+    fn has_other(&self, new: &str, old: &str) -> bool {
+        is_exact(new) && self.olds.get(new).is_some_and(|known| known != old)
+    }
+
+    /// Those of which all say the same. What requests say counts before the rest, and what was heard where nothing else
+    /// differs before what remains.
+    pub(super) fn agreed([asked, sure, other]: [Vec<Stayed>; 3]) -> Self {
+        let agreed = |pairs: Vec<Stayed>| {
             let mut olds: HashMap<String, Option<String>> = HashMap::new();
             for (new, old) in pairs {
                 let known = olds.entry(new).or_insert_with(|| Some(old.clone()));
@@ -50,21 +76,19 @@ impl Times {
         };
         let mut olds = agreed(other);
         olds.extend(agreed(sure));
+        let asked = agreed(asked).into_iter();
+        olds.extend(asked.filter(|(new, old)| old.is_some() && is_exact(new)));
         let olds = olds.into_iter().filter_map(|(new, old)| Some((new, old?)));
-        Self { heard: RefCell::default(), olds: olds.collect() }
+        Self { olds: olds.collect(), ..Self::default() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.olds.is_empty()
     }
 
-    /// Notes that old times stay for new ones; nothing if another one is known to stand for one of them. Several
-    /// things happen in one second, so that says nothing.
+    /// Notes that old times stay for new ones; nothing if another one is known to stand for one of them.
     fn stay(&self, times: &[(&str, &str)]) -> bool {
-        let contradicts = |(new, old): &(&str, &str)| {
-            is_exact(new) && self.olds.get(*new).is_some_and(|known| known != old)
-        };
-        if times.iter().any(contradicts) {
+        if times.iter().any(|(new, old)| self.has_other(new, old)) {
             return false;
         }
         let times = times.iter().map(|(new, old)| ((*new).to_owned(), (*old).to_owned()));

@@ -4,16 +4,20 @@ use std::collections::HashMap;
 
 use super::foreign::said;
 use super::message::Message;
-use crate::cassette::{Cassette, Interaction};
+use crate::cassette::{Cassette, Interaction, Progress};
 use crate::compare::alignment::route;
 
-/// The WebSockets that are the same in both recordings, old and new: those on which the client says the same, then
-/// the first with the first. Those of the new one that were opened at once stand in their old order afterwards.
+/// The WebSockets that are the same in both recordings, old and new: those of the same address on which the client
+/// says the same, then those on which it does, then the first with the first. Those of the new one that were opened at
+/// once stand in their old order afterwards.
 pub(super) fn pairs(old: &Cassette, new: &mut Cassette) -> Vec<(usize, usize)> {
     let [mut olds, news] = [old, &*new].map(sockets);
     let mut pairs: Vec<(usize, usize)> = Vec::new();
-    let ways: [fn(&Socket, &Socket) -> bool; 2] =
-        [|one, other| one == other, |one, other| one.route == other.route];
+    let ways: [fn(&Socket, &Socket) -> bool; 3] = [
+        |one, other| one.path == other.path && one == other,
+        |one, other| one == other,
+        |one, other| one.route == other.route,
+    ];
     for is_same in ways {
         for new in &news {
             if pairs.iter().all(|(_, number)| *number != new.number)
@@ -41,6 +45,7 @@ pub(super) fn pairs(old: &Cassette, new: &mut Cassette) -> Vec<(usize, usize)> {
 #[derive(Debug)]
 struct Socket {
     number: usize,
+    path: String,
     route: u64,
     /// The kinds of what the client says.
     said: Vec<u64>,
@@ -58,22 +63,28 @@ fn sockets(cassette: &Cassette) -> Vec<Socket> {
     let socket = |(number, (said, interaction)): (usize, (Vec<_>, &Interaction))| {
         let clients = said.iter().filter(|it: &&Message| it.is_client);
         let said = clients.map(|message| message.kind).collect();
-        Socket { number, route: route(interaction), said }
+        Socket { number, path: interaction.request.path.clone(), route: route(interaction), said }
     };
     sockets.map(socket).collect()
 }
 
-/// Whether of two WebSockets the second was opened before anything was said on the first.
+/// Whether of two WebSockets the second was opened before anything was said on the first. Where their addresses tell
+/// them apart it is enough that the first one was open.
 fn are_at_once(cassette: &Cassette, first: usize, second: usize) -> bool {
-    let mut after = cassette.interactions[second].after.iter();
-    second == first + 1 && after.any(|it| it.interaction == first && it.chunks == 0)
+    let [one, other] = [first, second].map(|it| &cassette.interactions[it]);
+    let are_apart = one.request.path != other.request.path;
+    let is_met = |it: &Progress| it.interaction == first && (are_apart || it.chunks == 0);
+    second == first + 1 && other.after.iter().any(is_met)
 }
 
 /// Lets two interactions change places, but not what was under way when each began.
 fn swap(cassette: &mut Cassette, first: usize, second: usize) {
     let now = HashMap::from([(first, second), (second, first)]);
     let moved = |number: &mut usize| *number = now.get(number).copied().unwrap_or(*number);
-    let [one, other] = [first, second].map(|it| cassette.interactions[it].after.clone());
+    let [one, mut other] = [first, second].map(|it| cassette.interactions[it].after.clone());
+    // What was said on the one by then says nothing of the other.
+    let on_first = other.iter_mut().filter(|it| it.interaction == first);
+    on_first.for_each(|it| it.chunks = 0);
     cassette.interactions.swap(first, second);
     for later in &mut cassette.interactions[second + 1..] {
         later.after.iter_mut().for_each(|progress| moved(&mut progress.interaction));
