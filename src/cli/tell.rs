@@ -223,7 +223,7 @@ fn unused(summary: &Summary, way: Way) {
         ),
         Way::Proxy => hint(
             "the client does not heed HTTP_PROXY and HTTPS_PROXY, or not for this host: give it that proxy (Node \
-             heeds them from 22.21 and 24.0 on, Go for no localhost); if nothing is to be asked, say \
+             heeds them from 22.21 and 24.0 on, Go and Ruby for no localhost); if nothing is to be asked, say \
              `--allow-unused`",
         ),
         Way::Streams => {

@@ -83,6 +83,8 @@ impl Posts {
         let mut messages = frames.iter().filter_map(|frame| message(frame.message()?));
         let is_begun = messages.any(|it| it.method.as_deref() == Some(INITIALIZE));
         let session = is_begun.then(|| format!("session-{}", number + 1));
+        // What a client asks before that, such as which versions there are, belongs to no session.
+        let mut begun = None;
         for (at, frame) in frames.iter().enumerate() {
             // What is no message of the protocol cannot be said over HTTP.
             let Some((said, message)) = frame.message().and_then(|it| Some((it, message(it)?)))
@@ -91,7 +93,11 @@ impl Posts {
             };
             match frame.from {
                 Peer::Client => {
-                    let asked = self.ask(frame.ms, said, &message, session.as_deref());
+                    let sessions = [session.as_deref(), begun];
+                    let asked = self.ask(frame.ms, said, &message, sessions);
+                    if message.method.as_deref() == Some(INITIALIZE) {
+                        begun = session.as_deref();
+                    }
                     self.posted.extend(asked.map(|interaction| ((number, at), interaction)));
                 }
                 Peer::Server => self.say(frame.ms, said, &message),
@@ -109,13 +115,13 @@ impl Posts {
         }
     }
 
-    /// Gives the number of the request.
+    /// Gives the number of the request. `begun` is the session, once it has begun.
     fn ask(
         &mut self,
         ms: u64,
         said: &Bytes,
         message: &Envelope<'_>,
-        session: Option<&str>,
+        [session, begun]: [Option<&str>; 2],
     ) -> Option<usize> {
         let method = message.method.as_deref();
         if session.is_none() && method == Some("notifications/cancelled") {
@@ -124,7 +130,7 @@ impl Posts {
         }
         let id = message.asked();
         let is_first = method == Some(INITIALIZE);
-        let asked = request("POST", session.filter(|_| !is_first), said);
+        let asked = request("POST", begun, said);
         let mut answer = response(if id.is_some() { 200 } else { 202 }, id.is_some());
         if let Some(session) = session.filter(|_| is_first) {
             answer.headers.set(SESSION, session.to_owned());

@@ -342,7 +342,7 @@ fn a_command_that_asks_nothing_fails_and_is_told_where_retape_is() {
     ");
     assert_snapshot!(said(&proxied), @r"
     retape: no request reached retape
-    hint: the client does not heed HTTP_PROXY and HTTPS_PROXY, or not for this host: give it that proxy (Node heeds them from 22.21 and 24.0 on, Go for no localhost); if nothing is to be asked, say `--allow-unused`
+    hint: the client does not heed HTTP_PROXY and HTTPS_PROXY, or not for this host: give it that proxy (Node heeds them from 22.21 and 24.0 on, Go and Ruby for no localhost); if nothing is to be asked, say `--allow-unused`
     ");
     assert!(!said(&not_run).contains("no request"), "{}", said(&not_run));
     assert_eq!(failed.status.code(), Some(3));

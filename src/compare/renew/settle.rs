@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::cassette::reading::Kind;
-use crate::cassette::splice::{Edit, splice};
+use crate::cassette::splice::{Edit, in_order, splice};
 use crate::compare::alignment::{Record, Renaming, Said, Sort, Value, between, partners};
-use crate::identity::{is_epoch, is_moment};
+use crate::identity::{epochs, is_epoch, is_moment};
 use crate::text::percent;
 
 /// Texts of a new recording in the words of the old one.
@@ -104,11 +104,17 @@ impl Settle<'_> {
         if self.times.is_empty() {
             return named;
         }
-        let times = self.renaming.times(&named).into_iter().filter_map(|range| {
+        // By which clock a message was said is not known.
+        let numbers = epochs(&named).map(|time| {
+            let start = time.as_ptr() as usize - named.as_ptr() as usize;
+            start..start + time.len()
+        });
+        let times = self.renaming.times(&named).into_iter().chain(numbers);
+        let edits = times.filter_map(|range| {
             let old = self.times.olds.get(&named[range.clone()])?;
             Some(Edit::new(range, old.clone()))
         });
-        let edits: Vec<_> = times.collect();
+        let edits = in_order(edits.collect());
         match String::from_utf8(splice(named.as_bytes(), &edits)) {
             Ok(told) if !edits.is_empty() => Cow::Owned(told),
             _ => named,

@@ -80,6 +80,12 @@ pub(super) fn with_what_is_gone(drafts: Vec<Draft>) -> Vec<Draft> {
             draft.what = format!("{}, and{never}", draft.what);
         }
     }
+    // The word that is said now has told which one is not.
+    let instead: BTreeSet<(String, String)> = drafts.iter().filter_map(instead_of).collect();
+    drafts.retain(|draft| {
+        let word = || (draft.path.clone(), draft.key.clone());
+        draft.rule != Rule::ValueGone || !instead.contains(&word())
+    });
     for gone in gone.iter_mut().filter(|gone| gone.rule == Rule::TagGone) {
         let lacks = |draft: &Draft| missing(draft).contains(&&*gone.key);
         let places = drafts.iter().filter(|draft| lacks(draft)).map(Draft::places);
@@ -92,6 +98,13 @@ pub(super) fn with_what_is_gone(drafts: Vec<Draft>) -> Vec<Draft> {
     }
     drafts.extend(gone);
     drafts
+}
+
+/// The place of a new word, and the word in whose place it comes.
+fn instead_of(draft: &Draft) -> Option<(String, String)> {
+    let (_, gone) = draft.what.split_once(", and is never `")?;
+    let word = gone.strip_suffix("` any more").filter(|_| draft.rule == Rule::ValueNew)?;
+    Some((draft.path.clone(), word.to_owned()))
 }
 
 /// Where a key is not as it always was, other messages belong to one of it, and pieces of one message are several:

@@ -13,7 +13,7 @@ use crate::contract::order::FEWEST;
 use crate::contract::shape::{Gain, Gained, Schema, Shape, Violation};
 use crate::contract::{Answer, Contract, ERROR, JsonMessage, Kinds, RESULT_OF};
 use crate::text::json::Text;
-use crate::text::rpc;
+use crate::text::rpc::{self, Envelope, Speech};
 
 /// What the recorded requests of one endpoint say otherwise than before.
 pub(super) fn changes(old: &[Answer], new: &[Answer]) -> Vec<Draft> {
@@ -46,7 +46,7 @@ pub(super) fn changes(old: &[Answer], new: &[Answer]) -> Vec<Draft> {
 
 /// What a side asks that the requests of the other one do not look like, and where it first does.
 fn shown<'a>(gains: Vec<Gain>, other: &Schema, answers: &'a [Answer]) -> Vec<(Gain, &'a str)> {
-    let asked = answers.iter().filter_map(|it| Some((it.asked.as_deref()?, it.place.as_str())));
+    let asked = answers.iter().filter_map(|it| Some((request(it)?, it.place.as_str())));
     let broken: Vec<_> = asked.map(|(json, place)| (json, place, other.accepts(json))).collect();
     let first = |gain: &Gain| {
         let shows = |json: &str, it: &Violation| shapes::shows(gain, it, json);
@@ -85,7 +85,14 @@ fn learned(answers: &[Answer]) -> Option<Schema> {
 
 /// The requests that are JSON.
 fn asked(answers: &[Answer]) -> impl Iterator<Item = &str> {
-    answers.iter().filter_map(|answer| answer.asked.as_deref())
+    answers.iter().filter_map(request)
+}
+
+/// What was asked, if that is JSON. What a client answers to a call of its server asks for nothing.
+fn request(answer: &Answer) -> Option<&str> {
+    let said = answer.asked.as_deref()?;
+    let is_answer = |it: Envelope<'_>| it.is_marked && it.kind == Speech::Answer;
+    Some(said).filter(|said| !Envelope::of(Text::known(said)).is_some_and(is_answer))
 }
 
 /// Something that requests said, or need not have said, and that is otherwise now.
