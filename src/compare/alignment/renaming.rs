@@ -16,8 +16,8 @@ use super::{Called, Script, View};
 use crate::cassette::Ids;
 use crate::cassette::splice::{Edit, splice};
 use crate::identity::{
-    EPOCH, SHORTEST, UUID, Words, begins_with_uuid, is_certain, is_epoch, is_mixed, is_sealed,
-    next_span,
+    EPOCH, SHORTEST, UUID, Words, begins_with_uuid, epochs, is_certain, is_epoch, is_mixed,
+    is_sealed, next_span,
 };
 
 /// What the names of a new recording are in an old one. One stands for one: no two are called the
@@ -403,7 +403,15 @@ fn tokens(said: Said<'_>) -> Vec<&str> {
         at = span.end;
         Some(&text[span])
     });
-    found.extend(runs.filter(|run| is_handle(run) || is_epoch(run)));
+    found.extend(runs.filter(|run| is_handle(run)));
+    // The seconds of a time with a fraction are those of others, too.
+    let mut end = 0;
+    found.extend(epochs(text).filter(|time| {
+        let start = time.as_ptr() as usize - text.as_ptr() as usize;
+        let is_next = start >= end;
+        end = end.max(start + time.len());
+        is_next
+    }));
     found
 }
 
