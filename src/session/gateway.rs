@@ -13,6 +13,7 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio::task::JoinSet;
 
+use super::beside::Beside;
 use super::event::{Event, Miss};
 use super::misses::{self, Misses};
 use super::proxied::Proxied;
@@ -24,7 +25,6 @@ use super::track::{self, Extension, Live, Played, Track, Unanswered};
 use super::{guard, hub, inspect, track::Begun};
 use crate::cassette::Name;
 use crate::cassette::exchanges::MESSAGE;
-use crate::compare::alignment::Called;
 use crate::compare::matching::Mismatch;
 use crate::config::HostRule;
 use crate::error::{Error, Result};
@@ -32,26 +32,16 @@ use crate::redact::Redactor;
 use crate::review::report::{self, Unsent, Withheld};
 use crate::serve::lock;
 use crate::serve::recorder::{Asked, Tape};
-use crate::serve::replayer::{Aliases, Lost, Notice, Recorded, Replayer, miss_answer};
+use crate::serve::replayer::{Lost, Notice, Recorded, Replayer, miss_answer};
 use crate::serve::server::{Address, Answer, Arrival, Place, as_from_server};
 use crate::store::mode::Mode;
 use crate::store::{self, Journal};
-
-/// The sessions that a session goes on from, such as those of fixtures.
-#[derive(Debug, Default)]
-pub(super) struct Beside {
-    pub(super) sessions: Vec<Arc<Gateway>>,
-    /// What the client calls otherwise in them.
-    pub(super) aliases: Aliases,
-}
 
 /// All sessions that are served at one address.
 #[derive(Debug)]
 pub(super) struct Gateway {
     pub(super) settings: Settings,
-    beside: Beside,
-    /// What names were called before that it has recorded, once it is saved.
-    called: OnceLock<Vec<Called>>,
+    pub(super) beside: Beside,
     pub(super) tracks: Mutex<BTreeMap<String, Arc<Slot>>>,
     /// Loaded cassettes, shared by the sessions of the same name.
     pub(super) library: Mutex<HashMap<Name, Arc<OnceCell<Arc<Recorded>>>>>,
@@ -79,7 +69,6 @@ impl Gateway {
     pub(super) async fn open(settings: Settings, beside: Beside) -> Result<Self> {
         let gateway = Self {
             beside,
-            called: OnceLock::new(),
             misses: Misses::begin(settings.misses.clone())?,
             untouched: settings.may_pass().then(|| Live::new(&settings, None)).transpose()?,
             passed: AtomicUsize::new(0),
@@ -153,28 +142,6 @@ impl Gateway {
             .iter()
             .filter(|(name, _)| session.is_none_or(|session| misses::is_same(name, session)));
         chosen.filter_map(|(_, slot)| slot.reset()).count()
-    }
-
-    /// Before it is saved: lets what is recorded call names as the sessions do that it goes on from, and keeps for
-    /// those that go on from it what they are called.
-    pub(super) fn agree(self: &Arc<Self>) {
-        let tapes = self.all_tapes();
-        for beside in self.beside.sessions.iter().filter(|_| !tapes.is_empty()) {
-            let called = beside.called();
-            tapes.iter().for_each(|tape| tape.give(&called));
-        }
-        if Arc::strong_count(self) > 1 {
-            let _ = self.called.set(self.called());
-        }
-    }
-
-    fn called(&self) -> Vec<Called> {
-        let called = || self.all_tapes().iter().flat_map(|tape| tape.called()).collect();
-        self.called.get().cloned().unwrap_or_else(called)
-    }
-
-    fn all_tapes(&self) -> Vec<Arc<Tape>> {
-        lock(&self.tapes).values().filter_map(|cell| cell.get().cloned()).collect()
     }
 
     /// Ends the answers that wait for what a client asks next: nothing more is asked.

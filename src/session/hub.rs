@@ -14,8 +14,9 @@ use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
 use serde_json::{Value, json};
 
+use super::beside::Beside;
 use super::closed::{Closed, Ended};
-use super::gateway::{Beside, Gateway};
+use super::gateway::Gateway;
 use super::proxied::Proxied;
 use super::settings::SessionBuilder;
 use super::{GRACE, changes, control, guard, opening, proof, unserved};

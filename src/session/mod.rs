@@ -7,6 +7,7 @@
 #[cfg(feature = "macros")]
 #[doc(hidden)]
 pub mod attribute;
+mod beside;
 mod changes;
 mod closed;
 mod compared;

@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use super::beside::Beside;
 use super::closed::{Closed, Ended};
-use super::gateway::{Beside, Gateway};
+use super::gateway::Gateway;
 use super::track::Track;
 use super::{Miss, SessionBuilder};
 use crate::cassette::Content;

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::gateway::{Beside, Gateway};
+use super::beside::Beside;
+use super::gateway::Gateway;
 use super::hook::Hook;
 use super::hub::Hub;
 use super::misses::Report;

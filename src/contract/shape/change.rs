@@ -143,6 +143,7 @@ struct Compare {
 
 impl Compare {
     fn schemas(&mut self, before: &Schema, after: &Schema) {
+        let (before_schema, after_schema) = (before, after);
         self.kinds(before, after);
         if let (Some(before), Some(after)) = (&before.string, &after.string) {
             self.texts(before, after);
@@ -153,8 +154,14 @@ impl Compare {
                     self.within("[]", |compare| compare.schemas(before, after));
                 }
                 (Array::Tuple(before), Array::Tuple(after)) => self.fields(before, after),
-                // What recordings show tells more.
-                (Array::List(_), Array::Tuple(_)) | (Array::Tuple(_), Array::List(_)) => {}
+                (Array::List(_), Array::Tuple(_)) | (Array::Tuple(_), Array::List(_)) => {
+                    let array = |array: &Option<Box<Array>>| Schema {
+                        array: array.clone(),
+                        ..Schema::never()
+                    };
+                    let [before, after] = [before_schema, after_schema].map(|it| array(&it.array));
+                    self.tell(Difference::Replaced(before, after));
+                }
             }
         }
         if let (Some(before), Some(after)) = (&before.object, &after.object) {

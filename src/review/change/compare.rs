@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::cause;
 use super::draft::{Draft, Position, Shown};
 use super::gap;
 use super::moved::{moved, otherwise};
@@ -356,7 +357,7 @@ fn at_endpoint(
     sides.weigh(&mut drafts);
     let mut drafts = once::with_what_is_gone(drafts);
     sides.weigh_together(&mut drafts);
-    let mut drafts = once::by_key(drafts);
+    let mut drafts = cause::alone(drafts);
     unseen::add(&mut drafts, was, [before, answers]);
     drafts
 }

@@ -31,6 +31,8 @@ pub(super) struct Draft {
     pub slices: Option<String>,
     /// Whether it is that a message comes behind one of its type: they are two by what they identify.
     pub is_again: bool,
+    /// What it brings with it.
+    pub brings: Vec<String>,
     /// The messages that changed places: which come before which now.
     pub swaps: BTreeSet<(String, String)>,
     /// Where something does not come.
@@ -99,6 +101,7 @@ impl Draft {
             lost: BTreeSet::new(),
             slices: None,
             is_again: false,
+            brings: Vec::new(),
             swaps: BTreeSet::new(),
             gap: None,
             possible: None,
@@ -241,6 +244,15 @@ impl Draft {
             (true, Verdict::Breaking) => self.rule.consequence().to_owned(),
             _ => self.why,
         };
+        let brought = match self.brings.as_slice() {
+            [] => None,
+            [one] => Some(format!("with it, {one}")),
+            [first, more @ ..] => {
+                Some(format!("with it, {first}, and so on ({} more)", more.len()))
+            }
+        };
+        let why = [Some(why).filter(|why| !why.is_empty()), brought];
+        let why = why.into_iter().flatten().collect::<Vec<_>>().join("; ");
         let direction = match self.part {
             Part::Request => Direction::Request,
             _ => Direction::Answer,

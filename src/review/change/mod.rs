@@ -14,6 +14,7 @@ mod about;
 mod always;
 mod approval;
 mod cassettes;
+mod cause;
 mod compare;
 mod cut;
 mod draft;

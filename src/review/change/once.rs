@@ -107,72 +107,10 @@ fn instead_of(draft: &Draft) -> Option<(String, String)> {
     Some((draft.path.clone(), word.to_owned()))
 }
 
-/// Where a key is not as it always was, other messages belong to one of it, and pieces of one message are several:
-/// that is told of the key, and not of each that comes behind another there.
-pub(super) fn by_key(mut drafts: Vec<Draft>) -> Vec<Draft> {
-    let broken: Vec<Draft> =
-        drafts.iter().filter(|it| it.rule == Rule::InvariantBroken).cloned().collect();
-    drafts.retain(|draft| {
-        let Some(shown) = draft.shown.as_ref().filter(|_| draft.rule != Rule::InvariantBroken)
-        else {
-            return true;
-        };
-        let is_of_key = |it: &&Draft| {
-            let of = |key: &str| it.key.split(' ').any(|field| ends_in(field, key));
-            draft.is_again && it.about.ties(&draft.about) || draft.slices.as_deref().is_some_and(of)
-        };
-        let broken = broken.iter().filter(|it| it.verdict <= draft.verdict).filter(is_of_key);
-        let places = broken.filter_map(|it| it.shown.as_ref()).flat_map(|it| &it.places);
-        let places: BTreeSet<&String> = places.collect();
-        !shown.places.iter().all(|place| places.contains(place))
-    });
-    drafts
-}
-
-/// Whether a place is that field: all of it, or a field of messages of a type.
-fn ends_in(place: &str, field: &str) -> bool {
-    place.strip_suffix(field).is_some_and(|before| before.is_empty() || before.ends_with('.'))
-}
-
 /// The types of messages that are missing in an order.
 fn missing(draft: &Draft) -> Vec<&str> {
     let is_missing = matches!(draft.rule, Rule::OrderMissing | Rule::OrderEndNew);
     let trace = draft.trace.iter().filter(|_| is_missing);
     let expected = trace.flat_map(|trace| &trace.expected);
     expected.map(|pattern| type_of(pattern)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::draft::{Position, Shown};
-    use super::super::report::{Part, Verdict};
-    use super::*;
-
-    fn shown(rule: Rule, part: Part, key: &str, place: &str) -> Draft {
-        let draft = Draft::new(rule, Verdict::Breaking, part, key.to_owned()).keyed(key);
-        draft.witnessed(Some(Shown::new(place, Position::Whole)))
-    }
-
-    #[test]
-    fn what_stands_in_slices_of_a_broken_key_is_told_of_the_key() {
-        let tie = |key: &str| shown(Rule::InvariantBroken, Part::Invariants, key, "one #1");
-        let next = |slices: &str, place| Draft {
-            slices: Some(slices.to_owned()),
-            ..shown(Rule::OrderNextNew, Part::Order, slices, place)
-        };
-        let all = [
-            tie("added.output_index increasing by 1"),
-            next("output_index", "one #1"),
-            next("output_index", "two #1"),
-            next("index", "one #1"),
-            shown(Rule::OrderNextNew, Part::Order, "of no slices", "one #1"),
-        ];
-
-        let kept: Vec<String> = by_key(all.to_vec()).into_iter().map(|it| it.key).collect();
-
-        assert_eq!(
-            kept,
-            ["added.output_index increasing by 1", "output_index", "index", "of no slices"]
-        );
-    }
 }

@@ -1,0 +1,152 @@
+//! What another change brings with it: that is told of the other one, and not by itself.
+//!
+//! # Rationale
+//!
+//! A field that is a text now has no members: what tied them to other fields does not hold, and messages that were told
+//! apart by one of them are of no kind that was promised. Where an identifier is another one, nothing that refers to it
+//! does any more. All of it is one change of the server, and shown by the same answers.
+
+use std::collections::BTreeSet;
+
+use super::about::About;
+use super::draft::Draft;
+use super::report::Part;
+use super::rule::Rule;
+use super::weight::type_of;
+
+/// The changes that none of the others brings with it.
+pub(super) fn alone(drafts: Vec<Draft>) -> Vec<Draft> {
+    let mut order: Vec<usize> = (0..drafts.len()).collect();
+    let ties = |at: usize| drafts.iter().filter(|other| are_tied(&drafts[at], other)).count();
+    let ranks: Vec<_> =
+        order.iter().map(|at| (rank(&drafts[*at]), usize::MAX - ties(*at))).collect();
+    order.sort_by_key(|at| (ranks[*at], *at));
+    let mut kept: Vec<(usize, Draft)> = Vec::new();
+    for at in order {
+        let draft = &drafts[at];
+        let causes = || kept.iter().filter(|(_, cause)| brings(cause, draft));
+        let covered: BTreeSet<&String> = causes().flat_map(|(_, cause)| shown(cause)).collect();
+        let is_covered =
+            shown(draft).next().is_some() && shown(draft).all(|it| covered.contains(it));
+        let first = causes().next().map(|(at, _)| *at).filter(|_| is_covered);
+        match kept.iter_mut().find(|(at, _)| Some(*at) == first) {
+            Some((_, cause)) => cause.brings.push(draft.what.clone()),
+            None => kept.push((at, draft.clone())),
+        }
+    }
+    kept.sort_by_key(|(at, _)| *at);
+    kept.into_iter().map(|(_, draft)| draft).collect()
+}
+
+/// What brings comes before what is brought.
+fn rank(draft: &Draft) -> usize {
+    match draft.part {
+        _ if draft.rule == Rule::InvariantBroken => 1,
+        Part::Events | Part::Body if is_of_value(draft.rule) => 0,
+        _ => 2,
+    }
+}
+
+/// Whether a rule tells what stands in a place, or that nothing does.
+fn is_of_value(rule: Rule) -> bool {
+    matches!(rule, Rule::TypeNew | Rule::KindNew | Rule::FieldMissing)
+}
+
+fn shown(draft: &Draft) -> impl Iterator<Item = &String> {
+    draft.shown.iter().flat_map(|shown| &shown.places)
+}
+
+/// Whether a change brings another one with it, if the same answers show both.
+fn brings(cause: &Draft, draft: &Draft) -> bool {
+    let is_graver = cause.verdict <= draft.verdict;
+    is_graver
+        && match cause.rule {
+            Rule::InvariantBroken => are_of_key(cause, draft) || are_tied(cause, draft),
+            rule if is_of_value(rule) && rank(cause) == 0 => speaks_of(draft, cause),
+            _ => false,
+        }
+}
+
+/// Where a key is not as it always was, other messages belong to one of it, and pieces of one message are several:
+/// that is told of the key, and not of each that comes behind another there.
+fn are_of_key(cause: &Draft, draft: &Draft) -> bool {
+    let of = |key: &str| cause.key.split(' ').any(|field| ends_in(field, key));
+    draft.rule != Rule::InvariantBroken
+        && (draft.is_again && cause.about.ties(&draft.about)
+            || draft.slices.as_deref().is_some_and(of))
+}
+
+/// Whether a place is that field: all of it, or a field of messages of a type.
+fn ends_in(place: &str, field: &str) -> bool {
+    place.strip_suffix(field).is_some_and(|before| before.is_empty() || before.ends_with('.'))
+}
+
+/// Whether two invariants are broken in the same answers, and speak of the same field of messages.
+fn are_tied(one: &Draft, other: &Draft) -> bool {
+    let (About::Tie(tie), About::Tie(another)) = (&one.about, &other.about) else { return false };
+    let are_shown = || shown(one).eq(shown(other));
+    let is_same = |(one, field): &(Option<&str>, &str), (other, same): &(Option<&str>, &str)| {
+        field == same && (one == other || one.is_none() || other.is_none())
+    };
+    let others = another.fields();
+    are_shown() && tie.fields().iter().any(|one| others.iter().any(|other| is_same(one, other)))
+}
+
+/// Whether what has changed is about what stands in the place of another change, or below it.
+fn speaks_of(draft: &Draft, cause: &Draft) -> bool {
+    let is_below = |place: &str| {
+        let below = place.strip_prefix(&*cause.path).filter(|_| !cause.path.is_empty());
+        below.is_some_and(|below| below.is_empty() || below.starts_with(['.', '[']))
+    };
+    match (&draft.about, draft.part) {
+        (About::Tie(invariant), _) => invariant.fields().into_iter().any(|(tag, field)| {
+            let tag = tag.map_or(String::new(), |tag| format!("{tag}."));
+            is_below(&format!("{tag}{field}"))
+        }),
+        (_, Part::Order) => draft.trace.iter().any(|trace| {
+            let deviates = trace.tags.get(trace.at).map_or("", |tag| tag.trim_end_matches('+'));
+            let labelled = trace.expected.iter().filter(|pattern| type_of(pattern) == deviates);
+            let mut fields = labelled.filter_map(|pattern| {
+                let (_, label) = pattern.split_once('[')?;
+                Some(label.split(['=', '!']).next().unwrap_or_default())
+            });
+            fields.any(|field| is_below(&format!("{deviates}.{field}")))
+        }),
+        (_, part) => part == cause.part && draft.path != cause.path && is_below(&draft.path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::draft::{Position, Shown};
+    use super::super::report::{Part, Verdict};
+    use super::*;
+
+    fn shown(rule: Rule, part: Part, key: &str, place: &str) -> Draft {
+        let draft = Draft::new(rule, Verdict::Breaking, part, key.to_owned()).keyed(key);
+        draft.witnessed(Some(Shown::new(place, Position::Whole)))
+    }
+
+    #[test]
+    fn what_stands_in_slices_of_a_broken_key_is_told_of_the_key() {
+        let tie = |key: &str| shown(Rule::InvariantBroken, Part::Invariants, key, "one #1");
+        let next = |slices: &str, place| Draft {
+            slices: Some(slices.to_owned()),
+            ..shown(Rule::OrderNextNew, Part::Order, slices, place)
+        };
+        let all = [
+            tie("added.output_index increasing by 1"),
+            next("output_index", "one #1"),
+            next("output_index", "two #1"),
+            next("index", "one #1"),
+            shown(Rule::OrderNextNew, Part::Order, "of no slices", "one #1"),
+        ];
+
+        let kept: Vec<String> = alone(all.to_vec()).into_iter().map(|it| it.key).collect();
+
+        assert_eq!(
+            kept,
+            ["added.output_index increasing by 1", "output_index", "index", "of no slices"]
+        );
+    }
+}
