@@ -92,6 +92,35 @@ async fn what_was_said_in_lines_is_said_over_http() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_client_asks_before_it_begins_belongs_to_no_session() {
+    let version = json!({"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}});
+    let stage = lines(&[
+        ('<', rpc(&json!({"id": 0, "method": "server/discover", "params": version}))),
+        ('>', rpc(&json!({"id": 0, "error": {"code": -32601, "message": "no such method"}}))),
+        ('<', rpc(&json!({"id": 1, "method": "initialize"}))),
+        ('>', rpc(&json!({"id": 1, "result": {}}))),
+        ('<', rpc(&json!({"id": 2, "method": "tools/list"}))),
+        ('>', rpc(&json!({"id": 2, "result": {"tools": []}}))),
+    ]);
+    let session = stage.replay().await;
+    let url = format!("{}/mcp", session.url());
+    let post = |fields: &str, message: Value| ask("POST", &url, fields, &rpc(&message).to_string());
+
+    let asked = json!({"id": 0, "method": "server/discover", "params": version});
+    let probed = post(FIELDS, asked);
+    let begun = post(FIELDS, json!({"id": 1, "method": "initialize"}));
+    let name = begun.field("mcp-session-id").expect("it is a session").to_owned();
+    let fields = format!("{FIELDS}mcp-session-id: {name}\r\n");
+    let listed = post(&fields, json!({"id": 2, "method": "tools/list"}));
+
+    assert!(probed.text().contains("no such method"), "{}", probed.text());
+    assert_eq!(probed.field("mcp-session-id"), None);
+    assert_eq!(listed.text(), event(&json!({"id": 2, "result": {"tools": []}})));
+    assert!(ask("DELETE", &url, &fields, "").head.line.contains("200"));
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_the_table_says_of_lines_holds_over_http() {
     let begins = json!({"protocolVersion": "2025-11-25"});
     let call = |id: Value, name: &str| {

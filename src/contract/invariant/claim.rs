@@ -69,6 +69,16 @@ impl Invariant {
         }
     }
 
+    /// The fields of messages of which it speaks, also of those in earlier answers.
+    pub(crate) fn fields(&self) -> Vec<&Field> {
+        match self {
+            Self::Alone(_, field) | Self::Echoes(field, _) | Self::Comes(field, _) => vec![field],
+            Self::Refers(field, to, _) | Self::Tied(_, field, to) => vec![field, to],
+            Self::RefersEarlier(field, to) => std::iter::once(field).chain(to).collect(),
+            Self::Sums(field, [one, other]) => vec![field, one, other],
+        }
+    }
+
     /// The type of the messages that it is about; none if it is about all.
     pub(crate) fn tag(&self) -> Option<&str> {
         match self {

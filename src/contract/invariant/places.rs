@@ -42,19 +42,6 @@ impl Invariant {
     }
 }
 
-impl Invariant {
-    /// The fields of messages of which it speaks, with the types of these, also of those in earlier answers.
-    pub(crate) fn fields(&self) -> Vec<(Option<&str>, &str)> {
-        let earlier = match self {
-            Self::RefersEarlier(_, to) => to.as_slice(),
-            _ => &[],
-        };
-        let said = self.places().into_iter().chain(earlier.iter().map(said));
-        let said = said.filter(|it| !it.in_request && !it.path.is_empty());
-        said.map(|it| (it.tag, it.path)).collect()
-    }
-}
-
 fn said(field: &Field) -> Place<'_> {
     Place { in_request: false, tag: field.tag.as_deref(), path: field.path.as_str() }
 }

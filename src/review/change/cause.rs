@@ -13,6 +13,7 @@ use super::draft::Draft;
 use super::report::Part;
 use super::rule::Rule;
 use super::weight::type_of;
+use crate::contract::invariant::Field;
 
 /// The changes that none of the others brings with it.
 pub(super) fn alone(drafts: Vec<Draft>) -> Vec<Draft> {
@@ -85,8 +86,10 @@ fn ends_in(place: &str, field: &str) -> bool {
 fn are_tied(one: &Draft, other: &Draft) -> bool {
     let (About::Tie(tie), About::Tie(another)) = (&one.about, &other.about) else { return false };
     let are_shown = || shown(one).eq(shown(other));
-    let is_same = |(one, field): &(Option<&str>, &str), (other, same): &(Option<&str>, &str)| {
-        field == same && (one == other || one.is_none() || other.is_none())
+    // Without a path it is the messages themselves, which are counted.
+    let is_same = |one: &Field, other: &Field| {
+        let are_of_one = one.tag == other.tag || one.tag.is_none() || other.tag.is_none();
+        one.path == other.path && are_of_one && !one.path.as_str().is_empty()
     };
     let others = another.fields();
     are_shown() && tie.fields().iter().any(|one| others.iter().any(|other| is_same(one, other)))
@@ -99,9 +102,9 @@ fn speaks_of(draft: &Draft, cause: &Draft) -> bool {
         below.is_some_and(|below| below.is_empty() || below.starts_with(['.', '[']))
     };
     match (&draft.about, draft.part) {
-        (About::Tie(invariant), _) => invariant.fields().into_iter().any(|(tag, field)| {
-            let tag = tag.map_or(String::new(), |tag| format!("{tag}."));
-            is_below(&format!("{tag}{field}"))
+        (About::Tie(invariant), _) => invariant.fields().into_iter().any(|field| {
+            let tag = field.tag.as_ref().map_or(String::new(), |tag| format!("{tag}."));
+            is_below(&format!("{tag}{}", field.path.as_str()))
         }),
         (_, Part::Order) => draft.trace.iter().any(|trace| {
             let deviates = trace.tags.get(trace.at).map_or("", |tag| tag.trim_end_matches('+'));
@@ -119,12 +122,42 @@ fn speaks_of(draft: &Draft, cause: &Draft) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::draft::{Position, Shown};
-    use super::super::report::{Part, Verdict};
+    use super::super::report::Verdict;
     use super::*;
+    use crate::contract::invariant::Invariant;
 
     fn shown(rule: Rule, part: Part, key: &str, place: &str) -> Draft {
         let draft = Draft::new(rule, Verdict::Breaking, part, key.to_owned()).keyed(key);
         draft.witnessed(Some(Shown::new(place, Position::Whole)))
+    }
+
+    #[test]
+    fn what_spoke_of_a_value_is_told_with_the_value() {
+        let tie = |said: &str, place| {
+            let invariant = Invariant::parse(said).expect("it is one").remove(0);
+            shown(Rule::InvariantBroken, Part::Invariants, said, place).about(About::Tie(invariant))
+        };
+        let value = shown(Rule::TypeNew, Part::Events, "string", "one #1").at("start.block");
+        let all = [
+            tie("stop.id refers to earlier start.block.id", "one #1"),
+            tie("start.blocks constant", "one #1"),
+            tie("start.block.id constant", "two #1"),
+            value,
+            tie("start.n increasing", "three #1"),
+            tie("stop.n refers to start.n", "three #1"),
+        ];
+
+        let alone = alone(all.to_vec());
+
+        let told: Vec<(&str, usize)> =
+            alone.iter().map(|it| (it.key.as_str(), it.brings.len())).collect();
+        let expected = [
+            ("start.blocks constant", 0),
+            ("start.block.id constant", 0),
+            ("string", 1),
+            ("start.n increasing", 1),
+        ];
+        assert_eq!(told, expected);
     }
 
     #[test]

@@ -128,7 +128,7 @@ impl Fault {
 
     /// Whether only retape does not trust the server: its client might.
     pub(super) fn is_distrust(&self) -> bool {
-        matches!(self, Self::Tls(TlsFault::Untrusted | TlsFault::NobodyTrusted))
+        matches!(self, Self::Tls(fault) if fault.is_distrust())
     }
 
     /// What the client is answered.

@@ -30,6 +30,10 @@ impl TlsFault {
     pub(super) fn of(_: &(dyn StdError + 'static)) -> Option<Self> {
         None
     }
+
+    pub(super) fn is_distrust(&self) -> bool {
+        match *self {}
+    }
 }
 
 impl fmt::Display for TlsFault {

@@ -76,6 +76,13 @@ impl TlsFault {
     }
 }
 
+impl TlsFault {
+    /// Whether nobody vouches for the server whom retape trusts: its client might trust others.
+    pub(super) fn is_distrust(&self) -> bool {
+        matches!(self, Self::Untrusted | Self::NobodyTrusted)
+    }
+}
+
 /// The way out that there is for a server with a certificate of one's own.
 const TRUST: &str = "`SSL_CERT_FILE=FILE.pem` names certificates to trust";
 

@@ -8,7 +8,7 @@ use retape::cassette::{
     Body, Chunk, Content, End, Evidence, Frame, Headers, Id, Ids, Interaction, Outcome, Peer,
     Progress, Reach, Request, Response,
 };
-use retape::compare::renew::renew;
+use retape::compare::renew::{renew, renew_by};
 use retape::config::Rules;
 
 use super::told;
@@ -1158,6 +1158,22 @@ fn a_server_at_another_port_of_its_host_has_its_old_address() {
     // On another host it is another server.
     let other = talk("10.0.0.1:8283", ONE);
     check(&old, other.clone(), &other);
+}
+
+#[test]
+fn names_are_called_as_another_recording_has_shown() {
+    let talk = |id: &str, name: &str| {
+        let answer = format!(r#"{{"id":"thing_{id}","name":"agent {name}"}}"#);
+        talk(&[(&format!("GET /things/thing_{id}"), &answer)])
+    };
+    let [was, is] = ["bed4869591724c1792be73a4f41b3e08", "2626ec9c95bf455ab4bf6adc55b05640"];
+    let [old, new] = ["aac54a28d3ac48f1b4017a482c0a40ce", "4851ed069cde4f37877f4aade536406c"];
+    let given = vec![(is.to_owned(), was.to_owned())];
+    let by = |given| renew_by(&Rules::default(), &talk(old, was), talk(new, is), given).cassette;
+
+    assert_eq!(told(&by(given)), told(&talk(old, was)));
+    // A digest may be what the server has computed.
+    assert_eq!(told(&by(Vec::new())), told(&talk(old, is)));
 }
 
 #[test]

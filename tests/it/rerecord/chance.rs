@@ -44,6 +44,49 @@ fn check(old: &[&[&str]], new: &[&[&str]], expected: &[&[&str]]) {
     assert_eq!(said(&renewed), said(&sockets(expected)));
 }
 
+#[test]
+fn a_time_that_the_client_said_comes_back_as_that_however_often_something_else_comes() {
+    let said = |times: [&str; 3], pongs: &[usize]| -> Vec<String> {
+        let say = |by: &str, kind: &str, time: &str| {
+            format!(r#"{by}{{"type":"{kind}","timestamp":{time}}}"#)
+        };
+        let pings = times.iter().map(|time| say(">", "ping", time));
+        pings.chain(pongs.iter().map(|at| say("", "pong", times[*at]))).collect()
+    };
+    let olds = ["1795825075.1212099", "1795825075.2928803", "1795825075.4652865"];
+    let news = ["1795828125.308043", "1795828125.4369946", "1795828126.0802644"];
+    let all = [said(olds, &[0, 1, 2]), said(news, &[1, 2]), said(olds, &[1, 2])];
+    let [old, new, expected] = all.each_ref().map(|it| it.iter().map(String::as_str).collect());
+    let [old, new, expected]: [Vec<&str>; 3] = [old, new, expected];
+
+    check(&[&old], &[&new], &[&expected]);
+}
+
+#[test]
+fn connections_are_told_apart_by_their_addresses() {
+    let talk = |order: [usize; 3], names: [&str; 3]| {
+        let said = order.map(|at| [format!(r#"{{"session":"{}"}}"#, names[at])]);
+        let said: Vec<Vec<&str>> =
+            said.iter().map(|it| it.iter().map(String::as_str).collect()).collect();
+        let said: Vec<&[&str]> = said.iter().map(Vec::as_slice).collect();
+        let mut cassette = sockets(&said);
+        for (number, at) in order.into_iter().enumerate() {
+            cassette.interactions[number].request.path = format!("/rpc?k={at}");
+            let open = |interaction| Progress { interaction, chunks: 1 };
+            cassette.interactions[number].after = (0..number).map(open).collect();
+        }
+        cassette
+    };
+    let old = talk([0, 1, 2], [ANN, BOB, "1f0e9d8c-7b6a-4543-8210-fedcba987654"]);
+    let news = ["a1b2c3d4-e5f6-4789-8abc-def012345678", CYD, DAN];
+
+    let renewed = renew(&old, talk([2, 0, 1], news)).cassette;
+
+    assert_eq!(said(&renewed), said(&old));
+}
+
+const CYD: &str = "5d6e7f80-9192-4a3b-8c4d-5e6f70819203";
+const DAN: &str = "9f8e7d6c-5b4a-4392-8170-6f5e4d3c2b1a";
 const ANN: &str = "0b3f6c1e-83a1-4f1c-9d8e-5f1c2b7a6d01";
 const BOB: &str = "7c9e2d4a-15b8-4e6f-a3d2-8b4f6e1c0a92";
 
