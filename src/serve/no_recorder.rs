@@ -71,7 +71,7 @@ impl Tape {
         Err(Error::not_built("record"))
     }
 
-    pub fn tell(&mut self, _: Rules) {}
+    pub fn tell(&mut self, _: Rules, _: bool) {}
 
     pub async fn settle(&self, _: Duration) {}
 

@@ -291,7 +291,7 @@ pub(super) fn begin(settings: &Settings, name: &Name) -> Result<Begun> {
     let wording = settings.given.wording;
     let (mut tape, rescued) =
         Tape::begin(&settings.folder, name, origins, wording, redactor, alarm)?;
-    tape.tell(settings.rules_of(name));
+    tape.tell(settings.rules_of(name), settings.given.is_opened);
     Ok(Begun { tape: Arc::new(tape), rescued })
 }
 

@@ -344,7 +344,7 @@ fn certain(views: &[View<'_>]) -> HashSet<String> {
         }
         let words = said.words();
         let mut names = words.iter().filter(|word| word.sort == Sort::Name).peekable();
-        // One in forty of 22 letters and digits has no digit.
+        // One in fifty of 22 letters and digits has no digit.
         let drawn = behind_prefix(value);
         let is_drawn = names.peek().is_none() && drawn.len() >= DRAWN && is_mixed(drawn);
         if said.field.is_id && is_drawn {

@@ -143,24 +143,20 @@ struct Compare {
 
 impl Compare {
     fn schemas(&mut self, before: &Schema, after: &Schema) {
-        let (before_schema, after_schema) = (before, after);
         self.kinds(before, after);
         if let (Some(before), Some(after)) = (&before.string, &after.string) {
             self.texts(before, after);
         }
-        if let (Some(before), Some(after)) = (&before.array, &after.array) {
-            match (&**before, &**after) {
-                (Array::List(before), Array::List(after)) => {
-                    self.within("[]", |compare| compare.schemas(before, after));
+        if let (Some(old), Some(new)) = (&before.array, &after.array) {
+            match (&**old, &**new) {
+                (Array::List(old), Array::List(new)) => {
+                    self.within("[]", |compare| compare.schemas(old, new));
                 }
-                (Array::Tuple(before), Array::Tuple(after)) => self.fields(before, after),
+                (Array::Tuple(old), Array::Tuple(new)) => self.fields(old, new),
                 (Array::List(_), Array::Tuple(_)) | (Array::Tuple(_), Array::List(_)) => {
-                    let array = |array: &Option<Box<Array>>| Schema {
-                        array: array.clone(),
-                        ..Schema::never()
-                    };
-                    let [before, after] = [before_schema, after_schema].map(|it| array(&it.array));
-                    self.tell(Difference::Replaced(before, after));
+                    let [old, new] = [before, after]
+                        .map(|schema| Schema { array: schema.array.clone(), ..Schema::never() });
+                    self.tell(Difference::Replaced(old, new));
                 }
             }
         }

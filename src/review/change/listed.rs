@@ -14,7 +14,8 @@ type Lists<'a> = BTreeMap<(&'a str, String), (BTreeMap<String, Text<'a>>, &'a st
 /// The JSON Schema of what a tool takes.
 const ARGUMENTS: &str = "inputSchema";
 
-/// What is not listed any more, and what tools do not take any more. Of recordings only the same cassette tells: another one may be of another server.
+/// What is not listed any more, and what tools do not take any more. Of recordings only the same cassette tells: another
+/// one may be of another server.
 pub(super) fn changes(was: &Contract, old: &[Answer], new: &[Answer]) -> Vec<Draft> {
     if old.is_empty() {
         return not_as_promised(was, new);

@@ -36,6 +36,7 @@ pub struct Tape {
     rules: Rules,
     /// What is said of it elsewhere.
     told: Rules,
+    are_clients_heard: bool,
     wording: Wording,
     journal: Journal,
     state: Mutex<State>,
@@ -114,6 +115,7 @@ impl Tape {
             redactor,
             rules,
             told: Rules::default(),
+            are_clients_heard: false,
             wording,
             journal,
             state: Mutex::new(state),
@@ -122,9 +124,11 @@ impl Tape {
         Ok((tape, rescued))
     }
 
-    /// Tells it what is said elsewhere about matching it.
-    pub fn tell(&mut self, told: Rules) {
+    /// Tells it what is said elsewhere about matching it, and whether its clients say whom they trust: whom these do not
+    /// trust, retape does not either.
+    pub fn tell(&mut self, told: Rules, are_clients_heard: bool) {
         self.told = told;
+        self.are_clients_heard = are_clients_heard;
     }
 
     /// A request has arrived.
@@ -427,7 +431,7 @@ impl Tape {
     }
 
     pub(super) fn note_distrust(&self) {
-        self.state().distrusts = true;
+        self.state().distrusts = !self.are_clients_heard;
     }
 
     /// Secrets in a body that is not held.
