@@ -97,12 +97,13 @@ pub(super) fn recorded(summary: &Summary, flaw: Option<Flaw>) {
     let mut told = None;
     for recording in &summary.recordings {
         // One outage is told once, however many cassettes it meant.
-        if told != recording.fault.as_deref() {
-            told = recording.fault.as_deref();
+        let new = recording.fault.as_deref().filter(|fault| told != Some(*fault));
+        if let Some(fault) = new {
             if recording.is_unheard() {
                 line(&format!("{RED}the server did not answer a single request{PLAIN}"));
             }
-            told.iter().for_each(|why| line(why));
+            line(fault);
+            told = new;
         }
         one_recorded(recording, flaw);
     }

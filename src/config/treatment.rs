@@ -165,12 +165,12 @@ impl Rules {
         self.treatments().find(|(at, _)| is(at.place())).map(|(_, treatment)| treatment)
     }
 
-    /// What is said of places; what goes first counts.
     /// Whether any place is said to hold what the client makes up.
     pub(crate) fn has_ids(&self) -> bool {
         self.treatments().any(|(_, treatment)| treatment == Treatment::Id)
     }
 
+    /// What is said of places; what goes first counts.
     fn treatments(&self) -> impl Iterator<Item = (&At, Treatment<'_>)> {
         let patterns = self.patterns.iter();
         let patterns = patterns.map(|pattern| (pattern.at(), Treatment::Pattern(pattern)));

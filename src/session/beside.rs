@@ -1,6 +1,7 @@
 //! Sessions that go on from others: what those of fixtures record and what those of tests do says the same by the same
 //! names.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::gateway::Gateway;
@@ -16,6 +17,8 @@ pub(super) struct Beside {
     pub(super) sessions: Vec<Arc<Gateway>>,
     /// What the client calls otherwise in them.
     pub(super) aliases: Aliases,
+    /// Whether others go on from this one.
+    pub(super) is_shared: AtomicBool,
     /// What names were called before in this one itself, once it is saved.
     called: OnceLock<Vec<Called>>,
 }
@@ -23,13 +26,13 @@ pub(super) struct Beside {
 impl Gateway {
     /// Before it is saved: lets what is recorded call names as the sessions do that it goes on from, and keeps for
     /// those that go on from it what they are called.
-    pub(super) fn agree(self: &Arc<Self>) {
+    pub(super) fn agree(&self) {
         let tapes = self.all_tapes();
         for beside in self.beside.sessions.iter().filter(|_| !tapes.is_empty()) {
             let called = beside.called();
             tapes.iter().for_each(|tape| tape.give(&called));
         }
-        if Arc::strong_count(self) > 1 {
+        if self.beside.is_shared.load(Ordering::Relaxed) {
             let _ = self.beside.called.set(self.called());
         }
     }

@@ -91,6 +91,7 @@ impl Hub {
             let tracks = lock(&gateway.tracks);
             let replayers = tracks.values().filter_map(|slot| slot.replayer());
             beside.aliases.extend(replayers.flat_map(Replayer::aliases));
+            gateway.beside.is_shared.store(true, Ordering::Relaxed);
             beside.sessions.push(Arc::clone(gateway));
         }
         Ok(beside)

@@ -83,6 +83,26 @@ fn a_certificate_that_is_not_trusted() {
 }
 
 #[test]
+fn a_certificate_that_is_not_trusted_is_no_outage_for_a_client_of_the_proxy_either() {
+    let server = server(&Authority::new("stranger"), &["localhost"]);
+    let stage = trusting(&Authority::new("friend"));
+    let mut command = stage.retape(&["record", "--proxy", "tape"]);
+    command.env("SSL_CERT_FILE", stage.folder().join("ca.pem"));
+    let mut running = Running::start(command);
+    let mut wire = Wire::connect(split(&running.line()).0);
+    let authority = server.authority();
+    wire.send(format!("GET https://{authority}/ HTTP/1.1\r\nHost: {authority}\r\n\r\n"));
+    wire.wait_for_end();
+    let (code, said) = running.stop();
+
+    assert_eq!(code, Some(1), "{said}");
+    assert_eq!(stage.cassettes(), ["tape.unanswered.json"]);
+    let why =
+        format!("`https://{authority}` cannot be reached: its TLS certificate is not trusted");
+    assert!(said.contains(&why) && said.contains("SSL_CERT_FILE"), "{said}");
+}
+
+#[test]
 fn a_certificate_for_another_name() {
     let authority = Authority::new("friend");
     let server = server(&authority, &["api.example"]);

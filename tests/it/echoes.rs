@@ -2,8 +2,8 @@
 
 use std::io::Write as _;
 
-use retape::Session;
 use retape::cassette::coding::decode_whole;
+use retape::{Mode, Session};
 
 use crate::stage::Stage;
 use crate::support::client::{Reply, ask, post};
@@ -24,6 +24,30 @@ async fn replayed(upstream: Upstream, ask: impl Fn(&Session, &str) -> Reply) -> 
     let live = ask(&session, LIVE);
     session.finish().await.unwrap();
     (recorded, live)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_person_says_is_made_up_comes_back_within_a_text_too() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(|asked| {
+        let note = serde_json::from_str::<serde_json::Value>(&asked.text()).unwrap();
+        let note = note["note"].as_str().unwrap();
+        serde_json::json!({ "whole": note, "prose": format!("Got: {note}.") }).to_string()
+    });
+    let rules = || retape::config::Rules::default().id("/note").unwrap();
+    let note = |session: &Session, note: &str| {
+        post(&session.url(), &serde_json::json!({ "note": note }).to_string()).text()
+    };
+    for (recorded, live) in [(RECORDED, LIVE), ("red kite", "blue tit")] {
+        let session = stage.recorder(&upstream).rules(rules()).fresh().start().await.unwrap();
+        let first = note(&session, recorded);
+        session.finish().await.unwrap();
+        let session = stage.session(Mode::Replay).rules(rules()).start().await.unwrap();
+        let again = note(&session, live);
+        session.finish().await.unwrap();
+
+        assert_eq!(again, first.replace(recorded, live));
+    }
 }
 
 fn posted(session: &Session, otid: &str) -> Reply {

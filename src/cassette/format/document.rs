@@ -130,9 +130,9 @@ fn read_members(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<Casset
 }
 
 fn read_interactions(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<Vec<Interaction>> {
-    let mut number = 0;
+    let (mut number, mut ranges) = (0, exchange::Ranges::default());
     reader.list(|reader| {
-        let interaction = exchange::read(reader, number, fetch);
+        let interaction = exchange::read(reader, number, fetch, &mut ranges);
         let interaction = interaction.map_err(|error| error.in_interaction(number))?;
         number += 1;
         Ok(interaction)

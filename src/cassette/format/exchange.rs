@@ -57,11 +57,32 @@ pub(super) fn write(w: &mut Writer, interaction: &Interaction, trace: &Tracer<'_
 /// name all before it.
 const RUN: usize = 8;
 
+/// How many interactions may still be named by ranges. A range is short, whatever it names: without a limit a small
+/// file of a stranger would fill the memory.
+#[derive(Debug)]
+pub(super) struct Ranges(usize);
+
+impl Default for Ranges {
+    /// As many as 1,400 requests at once take, each naming those before it.
+    fn default() -> Self {
+        Self(1 << 20)
+    }
+}
+
+impl Ranges {
+    /// Takes so many, if they are left.
+    fn take(&mut self, count: usize) -> bool {
+        let left = self.0.checked_sub(count);
+        self.0 = left.unwrap_or(self.0);
+        left.is_some()
+    }
+}
+
 /// Interactions that follow each other, of whose answers the same number of chunks had been sent.
 fn write_after(w: &mut Writer, run: &[Progress]) {
     let number = |progress: &Progress| progress.interaction + 1;
     match run {
-        [first, .., last] if run.len() >= RUN => {
+        [first, .., last] if run.len() >= RUN && w.ranges.take(run.len()) => {
             w.is_newer = true;
             w.name(&format!("{}-{}", number(first), number(last)));
             w.count(first.chunks);
@@ -145,6 +166,7 @@ pub(super) fn read(
     reader: &mut Reader<'_>,
     number: usize,
     fetch: &mut Fetch<'_>,
+    ranges: &mut Ranges,
 ) -> Result<Interaction> {
     let here = reader.clone();
     let mut after = Vec::new();
@@ -152,7 +174,7 @@ pub(super) fn read(
     let mut outcome = None;
     reader.object(&[&["after", "request", "response"]], |reader, name| {
         match name {
-            "after" => after = read_after(reader, number)?,
+            "after" => after = read_after(reader, number, ranges)?,
             "request" => request = Some(read_request(reader, fetch)?),
             _ => outcome = Some(read_outcome(reader, fetch)?),
         }
@@ -165,7 +187,11 @@ pub(super) fn read(
     })
 }
 
-fn read_after(reader: &mut Reader<'_>, number: usize) -> Result<Vec<Progress>> {
+fn read_after(
+    reader: &mut Reader<'_>,
+    number: usize,
+    ranges: &mut Ranges,
+) -> Result<Vec<Progress>> {
     let mut after = Vec::new();
     reader.entries(|reader, name| {
         let (first, last) = name.split_once('-').unwrap_or((&*name, &*name));
@@ -175,6 +201,11 @@ fn read_after(reader: &mut Reader<'_>, number: usize) -> Result<Vec<Progress>> {
         else {
             return Err(reader.invalid("`after` names something that is no earlier interaction"));
         };
+        if first < last && !ranges.take(last - first + 1) {
+            return Err(reader
+                .invalid("the ranges in `after` name more than a million interactions")
+                .with_hint("retape names no more by ranges: somebody else wrote the file"));
+        }
         let chunks = reader.count()?;
         after.extend((first..=last).map(|interaction| Progress { interaction, chunks }));
         Ok(())

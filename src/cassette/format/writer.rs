@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use super::File;
+use super::exchange::Ranges;
 use super::reader::Reader;
 use super::sidecar;
 use crate::cassette::large::{self, Larges};
@@ -22,6 +23,7 @@ pub(super) struct Writer {
     named: Larges,
     /// Whether something stands in it that older releases cannot read.
     pub(super) is_newer: bool,
+    pub(super) ranges: Ranges,
     open: Vec<Spread>,
 }
 

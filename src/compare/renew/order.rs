@@ -86,6 +86,8 @@ pub(super) fn restored(
 /// Exchanges neighbours that stand in another order than before, if one began while the other was under way, in either
 /// recording, or if both are requests that are as they were: whoever asks first is not told by the other's answer.
 fn sort(entries: &mut [Entry], old: &Cassette, new: &Cassette) {
+    let is_free = |entry: &Entry| entry.is_kept(old) && !entry.is_message();
+    let mut free: Vec<bool> = entries.iter().map(is_free).collect();
     for _ in 0..entries.len() {
         let mut is_done = true;
         for at in 1..entries.len() {
@@ -96,14 +98,14 @@ fn sort(entries: &mut [Entry], old: &Cassette, new: &Cassette) {
                 let (first, last) = (one.min(other), one.max(other));
                 cassette.interactions[last].after.iter().any(|it| it.interaction == first)
             };
-            let is_free = |entry: &Entry| entry.is_kept(old) && !entry.is_message();
             let may_turn = || {
-                met(new, one.new, other.new)
+                (free[at - 1] && free[at])
+                    || met(new, one.new, other.new)
                     || met(old, one.old, other.old)
-                    || is_free(one) && is_free(other)
             };
             if is_turned && may_turn() {
                 entries.swap(at - 1, at);
+                free.swap(at - 1, at);
                 is_done = false;
             }
         }

@@ -300,3 +300,34 @@ fn within<'c>(
 fn alone(all: Vec<At<'_>>) -> Broken<'_> {
     all.into_iter().map(|at| (at, None)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::trace::Event;
+    use super::*;
+
+    #[test]
+    fn a_trace_tries_what_it_could_break() {
+        let tries = |said: &str, events: &[&str], request: Option<&str>| {
+            let invariant = Invariant::parse(said).expect("it is one").remove(0);
+            let events: Vec<_> = events.iter().map(|json| Event { tag: "a", json }).collect();
+            let trace = Trace { request, events: &events, earlier: None, extent: Extent::Whole };
+            invariant.is_tried_by(&trace)
+        };
+        let (one, two) = (r#"{"n":1,"m":2}"#, r#"{"n":2}"#);
+
+        // One number is in every order.
+        assert!(
+            !tries("a.n increasing", &[one], None) && tries("a.n increasing", &[one, two], None)
+        );
+        assert!(!tries("b.n increasing", &[one, two], None));
+        assert!(tries("a.n at most a.m", &[one], None) && !tries("a.o at most a.m", &[one], None));
+        assert!(tries("a.x refers to a.m, each by the end", &[one], None));
+        assert!(!tries("a.x refers to a.m", &[one], None));
+        assert!(tries("request.id refers to earlier a.id", &[], Some(r#"{"id":"call_17"}"#)));
+        assert!(!tries("request.id refers to earlier a.id", &[], Some("{}")));
+        assert!(
+            tries("a.x comes with n=1", &[two], None) && !tries("b.x comes with n=1", &[two], None)
+        );
+    }
+}

@@ -31,6 +31,8 @@ pub(super) struct Draft {
     pub slices: Option<String>,
     /// Whether it is that a message comes behind one of its type: they are two by what they identify.
     pub is_again: bool,
+    /// The word in whose place this one comes.
+    pub instead: Option<String>,
     /// What it brings with it.
     pub brings: Vec<String>,
     /// The messages that changed places: which come before which now.
@@ -101,6 +103,7 @@ impl Draft {
             lost: BTreeSet::new(),
             slices: None,
             is_again: false,
+            instead: None,
             brings: Vec::new(),
             swaps: BTreeSet::new(),
             gap: None,
@@ -244,13 +247,12 @@ impl Draft {
             (true, Verdict::Breaking) => self.rule.consequence().to_owned(),
             _ => self.why,
         };
-        let brought = match self.brings.as_slice() {
-            [] => None,
-            [one] => Some(format!("with it, {one}")),
-            [first, more @ ..] => {
-                Some(format!("with it, {first}, and so on ({} more)", more.len()))
-            }
-        };
+        let brought = (!self.brings.is_empty()).then(|| {
+            let (shown, more) = self.brings.split_at(self.brings.len().min(BROUGHT));
+            let more =
+                if more.is_empty() { String::new() } else { format!("; {} more", more.len()) };
+            format!("with it: {}{more}", shown.join("; "))
+        });
         let why = [Some(why).filter(|why| !why.is_empty()), brought];
         let why = why.into_iter().flatten().collect::<Vec<_>>().join("; ");
         let direction = match self.part {
@@ -299,6 +301,9 @@ pub(super) fn same_or_added(drafts: &mut Vec<Draft>, draft: Draft) -> &mut Draft
     }
     &mut drafts[number]
 }
+
+/// So much of what a change brings with it is told.
+const BROUGHT: usize = 3;
 
 /// So much of a shape or a list is told in a sentence.
 const LONGEST: usize = 60;

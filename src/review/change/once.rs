@@ -1,7 +1,5 @@
 //! Changes that are told once, where several are found.
 
-use std::collections::BTreeSet;
-
 use super::draft::{Draft, at};
 use super::rule::Rule;
 use super::weight::type_of;
@@ -81,10 +79,11 @@ pub(super) fn with_what_is_gone(drafts: Vec<Draft>) -> Vec<Draft> {
         }
     }
     // The word that is said now has told which one is not.
-    let instead: BTreeSet<(String, String)> = drafts.iter().filter_map(instead_of).collect();
+    let instead = drafts.iter().filter_map(|it| Some((it.path.clone(), it.instead.clone()?)));
+    let instead: Vec<(String, String)> = instead.collect();
     drafts.retain(|draft| {
-        let word = || (draft.path.clone(), draft.key.clone());
-        draft.rule != Rule::ValueGone || !instead.contains(&word())
+        let is_it = |(path, word): &(String, String)| (path, word) == (&draft.path, &draft.key);
+        draft.rule != Rule::ValueGone || !instead.iter().any(is_it)
     });
     for gone in gone.iter_mut().filter(|gone| gone.rule == Rule::TagGone) {
         let lacks = |draft: &Draft| missing(draft).contains(&&*gone.key);
@@ -98,13 +97,6 @@ pub(super) fn with_what_is_gone(drafts: Vec<Draft>) -> Vec<Draft> {
     }
     drafts.extend(gone);
     drafts
-}
-
-/// The place of a new word, and the word in whose place it comes.
-fn instead_of(draft: &Draft) -> Option<(String, String)> {
-    let (_, gone) = draft.what.split_once(", and is never `")?;
-    let word = gone.strip_suffix("` any more").filter(|_| draft.rule == Rule::ValueNew)?;
-    Some((draft.path.clone(), word.to_owned()))
 }
 
 /// The types of messages that are missing in an order.

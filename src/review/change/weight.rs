@@ -86,6 +86,7 @@ impl Sides<'_> {
             let word = gone.get(&draft.path).filter(|_| draft.rule == Rule::ValueNew);
             if let Some(word) = word {
                 draft.what = format!("{}, and is never `{word}` any more", draft.what);
+                draft.instead = Some(word.clone());
             }
             // What came of something, or a type, in the place of another one.
             let is_type = draft.rule == Rule::TagNew && !tags_gone.is_empty();

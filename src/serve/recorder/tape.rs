@@ -36,6 +36,7 @@ pub struct Tape {
     rules: Rules,
     /// What is said of it elsewhere.
     told: Rules,
+    /// Whether its clients say whom they trust.
     are_clients_heard: bool,
     wording: Wording,
     journal: Journal,

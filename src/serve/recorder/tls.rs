@@ -74,9 +74,7 @@ impl TlsFault {
             other => Self::Other(other.clone()),
         })
     }
-}
 
-impl TlsFault {
     /// Whether nobody vouches for the server whom retape trusts: its client might trust others.
     pub(super) fn is_distrust(&self) -> bool {
         matches!(self, Self::Untrusted | Self::NobodyTrusted)

@@ -232,6 +232,23 @@ async function suite(runner, place) {
   passes(await run({ CI: "true" }));
   assert.equal(asked, 4, "nothing goes to the network");
 
+  // Two tests of one title are two.
+  write(`
+    const assert = require("node:assert");
+    retape({ cassette: ({ names }) => ["twins", ...names] });
+    for (const name of ["red", "blue"]) {
+      test("makes a thing", async () => {
+        const made = await fetch("${origin}/things", { method: "POST", body: JSON.stringify({ name }) });
+        assert.equal((await made.json()).name, name);
+      });
+    }
+  `);
+  passes(await run());
+  const twins = cassettes().filter((each) => each.startsWith("twins")).map((each) => path.basename(each));
+  assert.deepEqual(twins.sort(), ["makes a thing (2).json", "makes a thing.json"]);
+  passes(await run({ CI: "true" }));
+  things.clear();
+
   // What hooks ask has a cassette too, and a name that they make up is the same in the tests.
   write(`
     const assert = require("node:assert");

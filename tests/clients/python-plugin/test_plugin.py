@@ -456,6 +456,34 @@ def test_what_a_shared_fixture_says_is_kept_apart_in_any_order(pytester, run, li
     assert "failed" not in result.parseoutcomes()
 
 
+@pytest.mark.parametrize("order", [[], ["-p", "reverse"]])
+def test_a_name_that_a_fixture_makes_up_is_the_same_in_its_tests_when_recorded_again(pytester, run, live, order):
+    pytester.makepyfile(reverse="def pytest_collection_modifyitems(items): items.reverse()")
+    pytester.makepyfile(
+        test_it=f"""
+        import httpx, pytest, uuid
+
+        @pytest.fixture(scope="session")
+        def thing():
+            name = "thing " + uuid.uuid4().hex
+            return name, httpx.post("{live.url}/things", json={{"name": name}}).json()["id"]
+
+        pytestmark = pytest.mark.retape
+
+        def test_one(thing): assert httpx.get("{live.url}/things/" + thing[1]).json()["name"] == thing[0]
+        def test_two(thing): assert httpx.get("{live.url}/things/" + thing[1]).json()["name"] == thing[0]
+        """
+    )
+    run().assert_outcomes(passed=2)
+    before = {path: path.read_text() for path in pytester.path.glob("cassettes/**/*.json")}
+
+    run("--record-mode=all", *order).assert_outcomes(passed=2)
+
+    assert {path: path.read_text() for path in pytester.path.glob("cassettes/**/*.json")} == before
+    stop(live)
+    run("--record-mode=none").assert_outcomes(passed=2)
+
+
 def test_a_base_address_leads_to_the_cassette_of_whoever_asks(pytester, run, live):
     pytester.makeini(f"[pytest]\nretape_upstream = {live.url}\n")
     pytester.makepyfile(

@@ -220,3 +220,36 @@ fn what_is_no_json_is_refused_wherever_it_is_broken() {
         }
     }
 }
+
+#[test]
+fn a_small_file_names_no_more_interactions_than_a_recording_may() {
+    let one = |after: String| {
+        format!(
+            r#"{{{after}"request": {{"method": "GET", "path": "/"}}, "response": {{"end": "timeout"}}}}"#
+        )
+    };
+    let file = |count: usize, after: fn(usize) -> String| {
+        let all: Vec<String> = (0..count).map(|number| one(after(number))).collect();
+        format!(r#"{{"retape": 2, "interactions": [{}]}}"#, all.join(","))
+    };
+    let all_before = |number: usize| match number {
+        0 => String::new(),
+        _ => format!(r#""after": {{"1-{number}": 0}}, "#),
+    };
+    let again = |number: usize| match number {
+        2000 => format!(r#""after": {{{}}}, "#, vec![r#""1-2000": 0"#; 2000].join(", ")),
+        _ => String::new(),
+    };
+
+    assert!(decode(&file(1400, all_before), |_| unreachable!()).is_ok());
+    assert_snapshot!(refused(&file(1500, all_before)), @r"
+    not a valid cassette: the ranges in `after` name more than a million interactions (line 1) in interaction 1449
+    hint: retape names no more by ranges: somebody else wrote the file
+    ");
+    assert!(refused(&file(2001, again)).contains("a million interactions"));
+    let backwards = |number: usize| match number {
+        2 => r#""after": {"2-1": 0}, "#.to_owned(),
+        _ => String::new(),
+    };
+    assert!(refused(&file(3, backwards)).contains("no earlier interaction"));
+}

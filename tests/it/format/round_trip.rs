@@ -52,6 +52,32 @@ fn any_frames_come_back_as_they_were_and_are_written_the_same_again() {
         .unwrap();
 }
 
+#[test]
+fn what_was_under_way_at_once_is_written_in_ranges() {
+    let cassette = |count: usize| {
+        let mut cassette = answer(&[], retape::cassette::Body::default());
+        let one = cassette.interactions[0].clone();
+        cassette.interactions = (0..count)
+            .map(|number| retape::cassette::Interaction {
+                after: (0..number)
+                    .map(|interaction| retape::cassette::Progress { interaction, chunks: 0 })
+                    .collect(),
+                ..one.clone()
+            })
+            .collect();
+        cassette
+    };
+    let text = |count| encode(&cassette(count)).text;
+
+    assert!(text(8).contains("\"retape\": 1") && !text(8).contains("1-7"));
+    assert!(text(9).contains("\"retape\": 2") && text(9).contains("\"after\": {\"1-8\": 0}"));
+    // What ranges may not name any more is named one by one, and is read all the same.
+    for count in [9, 1500] {
+        assert_eq!(decoded(&encode(&cassette(count))).unwrap(), cassette(count));
+    }
+    assert!(text(400).len() < 2 * 40 * text(10).len());
+}
+
 /// What the generators must meet, or the property says little.
 const FORMS: &[&str] = &[
     "\"sse\": {",

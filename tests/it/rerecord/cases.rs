@@ -1161,6 +1161,17 @@ fn a_server_at_another_port_of_its_host_has_its_old_address() {
 }
 
 #[test]
+fn a_name_without_a_digit_is_one_where_names_stand() {
+    let said = |id: &str| talk(&[("GET /m", &format!(r#"{{"id":"{id}","type":"message"}}"#))]);
+    let old = said("msg_01FMLWURXqAbKzTvNcYhGd");
+
+    check(&old, said("msg_01hQwErTyUiOpAsDfGhJkL"), &old);
+    // Words are none.
+    let other = said("msg_01anotherMessageOfUser");
+    check(&said("msg_01messageOfTheSystems"), other.clone(), &other);
+}
+
+#[test]
 fn names_are_called_as_another_recording_has_shown() {
     let talk = |id: &str, name: &str| {
         let answer = format!(r#"{{"id":"thing_{id}","name":"agent {name}"}}"#);
