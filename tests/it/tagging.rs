@@ -413,6 +413,51 @@ fn an_event_of_another_name_is_another_message_whatever_it_says_itself() {
 }
 
 #[test]
+fn a_message_that_ends_another_one_names_it_in_a_field_called_id_too() {
+    let part = |is_other: bool| {
+        streams(move |number| {
+            let id = |at: usize| format!("part_7f3c{}d{at}", 17 * number + at);
+            let said = |id: String| json!({ "id": id }).to_string();
+            let end = if is_other { id(9) } else { id(2) };
+            vec![
+                ("start", said(id(1))),
+                ("end", said(id(1))),
+                ("start", said(id(2))),
+                ("end", said(end)),
+                ("finish", "{}".to_owned()),
+            ]
+        })
+    };
+
+    let (old, new) = (part(false), part(true));
+    let known = |name, cassettes| Known { name, path: "cassettes", cassettes, accepted: &[] };
+
+    let changes = compare(known("old", &old), known("new", &new)).changes;
+
+    let tie = changes.iter().find(|it| it.what.contains("end.id")).expect("it is told");
+    assert_eq!(tie.verdict, Verdict::Breaking, "{tie:?}");
+}
+
+#[test]
+fn of_a_tie_that_breaks_it_counts_who_could_break_it() {
+    // Two of twelve streams have two numbers, and each of them counts back.
+    let counts = |last: usize| {
+        streams(move |number| {
+            let one = |seq: usize| ("step", json!({ "seq": seq, "text": "a b" }).to_string());
+            let second = (number % 6 == 0 || last > 1).then(|| one(last));
+            [one(1)].into_iter().chain(second).chain([("end", "{}".to_owned())]).collect()
+        })
+    };
+    let known = |name, cassettes| Known { name, path: "cassettes", cassettes, accepted: &[] };
+    let (old, new) = (counts(2), counts(0));
+
+    let changes = compare(known("old", &old), known("new", &new)).changes;
+
+    let tie = changes.iter().find(|it| it.what.contains("step.seq")).expect("it is told");
+    assert!(tie.why.contains("2 of 2") || tie.verdict == Verdict::Breaking, "{tie:?}");
+}
+
+#[test]
 fn a_text_that_becomes_json_is_told_beside_other_json() {
     let streams = |is_json: bool| {
         streams(move |number| {

@@ -141,7 +141,7 @@ impl<'a> Sides<'a> {
     /// Finds how they lie beside each other; the views then show values under their common names. Those that are
     /// given are known beforehand.
     pub(crate) fn align(&mut self, given: &[Called]) -> Alignment {
-        let known = Known::of([&self.old, &self.new], self.ids, self.clocks, given);
+        let known = Known::of([&self.old, &self.new], self.ids, self.clocks);
         let mut renaming = known.renaming(given, Votes::default());
         self.look(&renaming);
         for _ in 0..ROUNDS {

@@ -245,7 +245,6 @@ impl Known {
         [old, new]: [&[View<'_>]; 2],
         ids: [Option<&Ids>; 2],
         clocks: [Option<Clock>; 2],
-        given: &[Called],
     ) -> Self {
         let [olds, news] = [counted(old, ids[0]), counted(new, ids[1])];
         // One name alone (`gpt-4`) may be another one now (`gpt-5`): who counts is seen to count.
@@ -260,11 +259,7 @@ impl Known {
             let is_in_both = |name: &String| others.contains(name) && counts.contains(name);
             one.iter().filter(|name| is_in_both(&uncounted(name))).cloned().collect()
         };
-        let [mut made, mut made_anew] = anew([old, new], ids);
-        for (new, old) in given {
-            made.insert(old.clone());
-            made_anew.insert(new.clone());
-        }
+        let [made, made_anew] = anew([old, new], ids);
         let [drawn, drawn_again] = drawn([old, new], ids);
         let old = Side::of(old, ids[0], both(&olds, &news), [drawn, made]);
         let new = Side::of(new, ids[1], both(&news, &olds), [drawn_again, made_anew]);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::foreign::said;
 use super::message::Message;
-use crate::cassette::{Cassette, Interaction, Progress};
+use crate::cassette::{Cassette, Interaction};
 use crate::compare::alignment::route;
 
 /// The WebSockets that are the same in both recordings, old and new: those of the same address on which the client
@@ -68,23 +68,17 @@ fn sockets(cassette: &Cassette) -> Vec<Socket> {
     sockets.map(socket).collect()
 }
 
-/// Whether of two WebSockets the second was opened before anything was said on the first. Where their addresses tell
-/// them apart it is enough that the first one was open.
+/// Whether of two WebSockets the second was opened before anything was said on the first.
 fn are_at_once(cassette: &Cassette, first: usize, second: usize) -> bool {
-    let [one, other] = [first, second].map(|it| &cassette.interactions[it]);
-    let are_apart = one.request.path != other.request.path;
-    let is_met = |it: &Progress| it.interaction == first && (are_apart || it.chunks == 0);
-    second == first + 1 && other.after.iter().any(is_met)
+    let mut after = cassette.interactions[second].after.iter();
+    second == first + 1 && after.any(|it| it.interaction == first && it.chunks == 0)
 }
 
 /// Lets two interactions change places, but not what was under way when each began.
 fn swap(cassette: &mut Cassette, first: usize, second: usize) {
     let now = HashMap::from([(first, second), (second, first)]);
     let moved = |number: &mut usize| *number = now.get(number).copied().unwrap_or(*number);
-    let [one, mut other] = [first, second].map(|it| cassette.interactions[it].after.clone());
-    // What was said on the one by then says nothing of the other.
-    let on_first = other.iter_mut().filter(|it| it.interaction == first);
-    on_first.for_each(|it| it.chunks = 0);
+    let [one, other] = [first, second].map(|it| cassette.interactions[it].after.clone());
     cassette.interactions.swap(first, second);
     for later in &mut cassette.interactions[second + 1..] {
         later.after.iter_mut().for_each(|progress| moved(&mut progress.interaction));

@@ -488,6 +488,33 @@ fn a_call_that_comes_to_an_error_now_breaks() {
 }
 
 #[test]
+fn what_a_client_answers_to_its_server_is_no_request() {
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}"#;
+    let answer = r#"{"jsonrpc":"2.0","id":0,"result":{"text":"short"}}"#;
+    let said = |asked: &[&str]| -> Vec<Interaction> {
+        asked.iter().map(|asked| exchange("/mcp", asked, 200, &["{}"])).collect()
+    };
+
+    check(said(&[call, answer]), said(&[call]), &[]);
+    check(said(&[call]), said(&[call, answer]), &[]);
+}
+
+#[test]
+fn a_word_that_another_one_replaces_is_told_with_it() {
+    let said = |word: &str| -> Vec<Interaction> {
+        let answer = |number: usize| {
+            let word = if number % 2 == 0 { word } else { "tool_calls" };
+            let asked = format!(r#"{{"n":"{number}"}}"#);
+            exchange("/chat", &asked, 200, &[&format!(r#"{{"finish_reason":"{word}"}}"#)])
+        };
+        (0..12).map(answer).collect()
+    };
+
+    let what = "`finish_reason` can be `\"end\"`, and is never `stop` any more";
+    check(said("stop"), said("end"), &[&format!("breaking value-new: {what}")]);
+}
+
+#[test]
 fn what_a_tool_of_an_mcp_server_does_not_take_any_more_is_told() {
     let lists = |schema: &str| {
         let said = format!(

@@ -35,6 +35,29 @@ fn check([one, other]: [&str; 2], expected: &[&str]) {
 }
 
 #[test]
+fn what_six_of_eight_said_and_none_of_eight_says_is_told_beside_what_comes_and_goes() {
+    let pages = |prefix: usize, many: usize| {
+        let page = |number: usize| {
+            let asked = format!(r#"{{"text":"{prefix} {number}"}}"#);
+            let mut said = serde_json::json!({ "n": 1 });
+            for (name, is_there) in
+                [("p", number % 2 == 0), ("q", number % 4 < 2), ("r", number > 3)]
+            {
+                is_there.then(|| said[name] = 1.into());
+            }
+            (number < many).then(|| said["usage"] = 7.into());
+            exchange("/pages", &asked, 200, &[&said.to_string()])
+        };
+        apart(&format!("p{prefix}"), (0..8).map(page))
+    };
+
+    for told in both(&pages(100, 6), &pages(200, 0)) {
+        assert_eq!(told, ["unproven field-gone: `usage` is not seen any more"]);
+    }
+    assert_eq!(both(&pages(100, 6), &pages(200, 1)), [vec![""; 0], vec![""; 0]]);
+}
+
+#[test]
 fn an_optional_field_that_never_comes_again_is_told_by_numbers() {
     let pages = [r#"{"n":1,"more":5}"#, r#"{"n":1}"#];
     check(pages, &["field-gone: `more` is not seen any more"]);
