@@ -159,3 +159,11 @@ impl Running {
         (self.child.wait().unwrap().code(), text)
     }
 }
+
+/// A test that does not stop it, or that fails before, leaves no process.
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

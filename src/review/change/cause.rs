@@ -10,9 +10,10 @@ use std::collections::BTreeSet;
 
 use super::about::About;
 use super::draft::Draft;
-use super::report::Part;
+use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::weight::type_of;
+use crate::contract::Endpoint;
 use crate::contract::invariant::Field;
 
 /// The changes that none of the others brings with it.
@@ -37,6 +38,50 @@ pub(super) fn alone(drafts: Vec<Draft>) -> Vec<Draft> {
     }
     kept.sort_by_key(|(at, _)| *at);
     kept.into_iter().map(|(_, draft)| draft).collect()
+}
+
+/// Tells what is answered instead once: not also what is new at the endpoints beside it, and what is gone there.
+pub(super) fn instead(all: &mut [(&Endpoint, Vec<Draft>)]) {
+    for at in 0..all.len() {
+        let endpoint = all[at].0;
+        let causes: Vec<Draft> = all[at].1.iter().filter(|it| says_instead(it)).cloned().collect();
+        for cause in causes {
+            let told: BTreeSet<&String> = shown(&cause).collect();
+            let is_gone = |draft: &Draft| {
+                matches!(draft.rule, Rule::StatusGone | Rule::MediaGone) && draft.shown.is_none()
+            };
+            // Answers that take the place of others are of another kind than those that they stand among now.
+            let is_there = |draft: &Draft| {
+                draft.shown.is_some() && shown(draft).all(|place| told.contains(place))
+            };
+            let mut brought = Vec::new();
+            for (other, drafts) in &mut *all {
+                if (&other.method, &other.path) == (&endpoint.method, &endpoint.path) {
+                    let is_brought = |draft: &mut Draft| {
+                        cause.verdict <= draft.verdict
+                            && (is_gone(draft) && other.status < 400
+                                || is_there(draft) && *other != endpoint)
+                    };
+                    let told = drafts.extract_if(.., is_brought);
+                    brought.extend(told.map(|draft| draft.what));
+                }
+            }
+            if let Some(cause) = all[at].1.iter_mut().find(|it| it.is(&cause)) {
+                cause.brings.append(&mut brought);
+            }
+        }
+    }
+}
+
+/// Whether a change says that something else is answered than before.
+fn says_instead(draft: &Draft) -> bool {
+    match draft.rule {
+        Rule::RequestRefused => draft.shown.is_some(),
+        Rule::StatusNew | Rule::MediaNew | Rule::StatusGone | Rule::MediaGone => {
+            draft.shown.is_some() && draft.verdict == Verdict::Breaking
+        }
+        _ => false,
+    }
 }
 
 /// What brings comes before what is brought.
@@ -122,7 +167,6 @@ fn speaks_of(draft: &Draft, cause: &Draft) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::draft::{Position, Shown};
-    use super::super::report::Verdict;
     use super::*;
     use crate::contract::invariant::Invariant;
 

@@ -140,17 +140,21 @@ fn report(
     let mut unanswered = requests::unanswered(&cassettes);
     instead::weigh_refusals(&mut unanswered, &was, &is);
     let mut unanswered = was.at_endpoints(unanswered);
-    for (endpoint, drafts) in endpoints.into_iter().zip(drafts) {
-        let before = *moved.get(endpoint).unwrap_or(&endpoint);
-        let unanswered = [endpoint, before].map(|it| unanswered.remove(it).unwrap_or_default());
+    let mut drafts: Vec<(&Endpoint, Vec<Draft>)> = endpoints.into_iter().zip(drafts).collect();
+    for (endpoint, drafts) in &mut drafts {
+        let before = *moved.get(*endpoint).unwrap_or(endpoint);
+        let unanswered = [*endpoint, before].map(|it| unanswered.remove(it).unwrap_or_default());
         let unanswered: Vec<Draft> = unanswered.into_iter().flatten().collect();
         // What the same request shows says more than numbers.
-        let is_told = |draft: &Draft| unanswered.iter().any(|shown| shown.is(draft));
-        let drafts: Vec<Draft> = drafts.into_iter().filter(|draft| !is_told(draft)).collect();
-        let drafts = drafts.into_iter().chain(unanswered);
+        drafts.retain(|draft| !unanswered.iter().any(|shown| shown.is(draft)));
+        drafts.extend(unanswered);
+    }
+    cause::instead(&mut drafts);
+    for (endpoint, drafts) in drafts {
+        let before = *moved.get(endpoint).unwrap_or(&endpoint);
         let protocols = is.traffic.protocols(endpoint);
         let event = |shown: &Shown| number_of_message(&protocols, new.cassettes, shown);
-        changes.extend(drafts.map(|draft| draft.finish(endpoint, &event)));
+        changes.extend(drafts.into_iter().map(|draft| draft.finish(endpoint, &event)));
         contracts.extend(pair(endpoint, was.all.get(before), is.all.get(endpoint)));
     }
     let (old, new, unread) = (was.side(old), is.side(new), is.unread());

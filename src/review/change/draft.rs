@@ -247,14 +247,6 @@ impl Draft {
             (true, Verdict::Breaking) => self.rule.consequence().to_owned(),
             _ => self.why,
         };
-        let brought = (!self.brings.is_empty()).then(|| {
-            let (shown, more) = self.brings.split_at(self.brings.len().min(BROUGHT));
-            let more =
-                if more.is_empty() { String::new() } else { format!("; {} more", more.len()) };
-            format!("with it: {}{more}", shown.join("; "))
-        });
-        let why = [Some(why).filter(|why| !why.is_empty()), brought];
-        let why = why.into_iter().flatten().collect::<Vec<_>>().join("; ");
         let direction = match self.part {
             Part::Request => Direction::Request,
             _ => Direction::Answer,
@@ -271,6 +263,7 @@ impl Draft {
                 path: self.path,
             },
             what: self.what,
+            brings: self.brings,
             why,
             trace: self.trace,
             possible: self.possible,
@@ -301,9 +294,6 @@ pub(super) fn same_or_added(drafts: &mut Vec<Draft>, draft: Draft) -> &mut Draft
     }
     &mut drafts[number]
 }
-
-/// So much of what a change brings with it is told.
-const BROUGHT: usize = 3;
 
 /// So much of a shape or a list is told in a sentence.
 const LONGEST: usize = 60;

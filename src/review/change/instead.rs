@@ -24,7 +24,9 @@ pub(super) fn answered(gone: &Endpoint, was: &Promises, is: &Promises) -> Option
     let others = || is.all.keys().filter(|it| may_be(it));
     let asked = others().find_map(|it| asked_again(gone, it, was, is));
     let asked = asked.or_else(|| others().find_map(|it| asked_alike(gone, it, was, is)));
-    let (other, shown, weight) = asked.or_else(|| more_often(gone, &may_be, was, is))?;
+    let is_recorded = was.traffic.endpoints().next().is_some();
+    let counted = || (!is_recorded).then(|| more_often(gone, &may_be, was, is)).flatten();
+    let (other, shown, weight) = asked.or_else(counted)?;
     let (rule, before, now) = if other.status == gone.status {
         (Rule::MediaGone, format!("`{}`", gone.media), format!("`{}`", other.media))
     } else {
@@ -42,8 +44,7 @@ pub(super) fn answered(gone: &Endpoint, was: &Promises, is: &Promises) -> Option
     })
 }
 
-/// A refusal in the place of an answer that is gone, where no other answer is left. Where the recordings of before
-/// are at hand, they show which request is refused.
+/// A refusal in the place of an answer that is gone, where no other answer is left.
 pub(super) fn refused(gone: &Endpoint, was: &Promises, is: &Promises) -> Option<Draft> {
     let is_answered = is.all.keys().any(|it| it.status < 400 && is_beside(gone, it));
     if gone.status >= 400 || is_answered {
@@ -175,9 +176,6 @@ fn more_often<'a>(
     was: &Promises,
     is: &'a Promises,
 ) -> Option<Instead<'a>> {
-    if was.traffic.endpoints().next().is_some() {
-        return None;
-    }
     let promised = |it: &Endpoint| was.all.get(it).map_or(0, |it| it.contract.origin.recordings);
     let more = |it: &Endpoint| recordings(is.traffic.answers(it)).saturating_sub(promised(it));
     let now = is.all.keys().filter(|it| may_be(it)).max_by_key(|it| more(it))?;

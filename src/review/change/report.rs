@@ -110,6 +110,8 @@ pub struct Change {
     /// Why the verdict is what it is, or which client breaks, in a sentence without a full stop; empty if
     /// the rule says it.
     pub why: String,
+    /// What it brings with it, in such sentences. It is told of this change, and is none by itself.
+    pub brings: Vec<String>,
     /// Tells it from all other changes, in every recording and at every revision: it is made of rule,
     /// place and what changed, never of counts, lines or identifiers.
     pub fingerprint: String,

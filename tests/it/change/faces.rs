@@ -50,6 +50,20 @@ fn what_has_no_place_but_the_endpoint_is_counted() {
 }
 
 #[test]
+fn what_a_change_brings_with_it_is_told_with_it_in_each_face() {
+    let mut report = compared(&stream("start end"), &stream("end start"));
+    report.changes[0].brings = ["one", "two", "three", "four", "five"].map(str::to_owned).into();
+
+    for face in [Face::Text, Face::Markdown, Face::Html, Face::Junit, Face::Sarif] {
+        let text = shown(&report, face);
+        let told = "one; two; three; 2 more";
+        assert!(text.contains("with it") && text.contains(told), "{face:?}: {text}");
+    }
+    let told: Value = serde_json::from_str(&shown(&report, Face::Json)).unwrap();
+    assert_eq!(told["changes"][0]["brings"].as_array().map(Vec::len), Some(5));
+}
+
+#[test]
 fn the_first_line_says_what_breaks_and_where() {
     let report = compared(
         &stream("thought* answer stop_reason usage_statistics"),

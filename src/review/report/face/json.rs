@@ -79,6 +79,7 @@ fn change(change: &Change) -> Value {
         "path": place.path,
         "what": change.what,
         "why": change.why,
+        "brings": change.brings,
         "fingerprint": change.fingerprint,
         "approved": change.approved,
         "trace": change.trace,

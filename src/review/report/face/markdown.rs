@@ -192,6 +192,7 @@ fn block(group: &Group<'_>) -> String {
             Detail::Trace => told(format!("<br>new trace: {}", code(&within(&text, 800)))),
             Detail::Example => told(format!("<br>for example: {}", code(&within(&text, 600)))),
             Detail::Why => told(format!("<br>{}", sentence(&within(&text, 600)))),
+            Detail::Brings => told(format!("<br>with it: {}", sentence(&within(&text, 600)))),
             Detail::Shown => told(format!("<br>{}", plain(&text))),
             Detail::Rule => {
                 told(format!("<br>{} {}", code(change.rule.id()), code(&change.fingerprint)));

@@ -239,6 +239,7 @@ pub(super) enum Detail {
     Possible,
     Example,
     Why,
+    Brings,
     Shown,
     Rule,
     Approved,
@@ -253,11 +254,15 @@ impl Detail {
             Self::Example => "for example: ",
             Self::Approved => "approved: ",
             Self::Also => "also: ",
+            Self::Brings => "with it: ",
             Self::Cases | Self::Why | Self::Shown | Self::Rule => "",
         };
         format!("{lead}{text}")
     }
 }
+
+/// So much of what a change brings with it is told.
+const BROUGHT: usize = 3;
 
 /// So many other places of a change are named.
 const PLACES: usize = 6;
@@ -291,6 +296,14 @@ fn also(group: &Group<'_>) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
+/// What a change brings with it: as much as a reader wants to know.
+fn brings(change: &Change) -> Option<String> {
+    let (shown, more) = change.brings.split_at(change.brings.len().min(BROUGHT));
+    let more = (!more.is_empty()).then(|| format!("{} more", more.len()));
+    let all: Vec<String> = shown.iter().cloned().chain(more).collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
 /// What there is to tell of a change beside what it is, in the order in which it is told.
 pub(super) fn details(group: &Group<'_>) -> Vec<(Detail, String)> {
     let change = group.change;
@@ -303,6 +316,7 @@ pub(super) fn details(group: &Group<'_>) -> Vec<(Detail, String)> {
         (Detail::Possible, possible),
         (Detail::Example, change.example.clone()),
         (Detail::Why, Some(change.why.clone()).filter(|why| !why.is_empty())),
+        (Detail::Brings, brings(change)),
         (Detail::Shown, shown(group)),
         (Detail::Rule, Some(rule)),
         (Detail::Approved, change.approved.clone()),

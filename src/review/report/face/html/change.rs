@@ -74,6 +74,7 @@ fn body(report: &Report, group: &Group<'_>, is_drawn: bool) -> String {
         Detail::Possible => vec![("possible now", block(&beginning(&text, LONGEST)))],
         Detail::Example => vec![("for example", block(&beginning(&text, LONGEST)))],
         Detail::Why => vec![("why", sentence(&text))],
+        Detail::Brings => vec![("with it", sentence(&text))],
         Detail::Shown => {
             vec![("recorded", link(report, change, text.trim_start_matches("shown by ")))]
         }
