@@ -51,11 +51,14 @@ impl Check {
     pub(super) fn run(self) -> Result<Exit> {
         let folder = self.folder.absolute();
         let update = Update::unless_ci();
-        let mut checked = contracts::settle(&folder, update)?;
+        let mut checked = assert::checked(&folder, None)?;
         checked.report.strict = self.strict;
         let text = |name: &str| store::text_of(&folder, &Name::new(name).ok()?);
         checked.report.locate(text);
         self.tell(&folder, &checked)?;
+        // What was found is told wherever nothing can be written.
+        let proposed = contracts::propose(&folder, &checked, update);
+        proposed.as_ref().err().into_iter().for_each(tell::error);
         tell_failed(&folder);
         let accepted = store::contracts(&folder)?;
         contracts::tell_unread(&accepted);
@@ -74,7 +77,7 @@ impl Check {
             checked.unread.iter().for_each(tell::error);
             return Err(last);
         }
-        if update == Update::Propose && is_open {
+        if proposed.is_ok() && update == Update::Propose && is_open {
             tell::line("look at contracts/*.snap.new; `retape accept` accepts what is there");
         }
         Ok(if checked.fails() { Exit::Findings } else { Exit::Agrees })

@@ -10,15 +10,14 @@ use crate::review::report::count;
 use crate::store;
 use crate::store::mode::Update;
 
-/// Checks the cassettes of a folder, and writes what waits to be accepted.
-pub(super) fn settle(cassettes: &Path, update: Update) -> Result<Checked> {
-    let checked = assert::checked(cassettes, None)?;
+/// Writes what waits to be accepted.
+pub(super) fn propose(cassettes: &Path, checked: &Checked, update: Update) -> Result<()> {
     // What a cassette shows that cannot be read is missing in what would wait.
-    if update == Update::Propose && checked.unread.is_empty() {
-        let open = checked.findings.iter().filter(|finding| checked.is_open(finding));
-        store::propose(cassettes, open.filter_map(Finding::proposed))?;
+    if update != Update::Propose || !checked.unread.is_empty() {
+        return Ok(());
     }
-    Ok(checked)
+    let open = checked.findings.iter().filter(|finding| checked.is_open(finding));
+    store::propose(cassettes, open.filter_map(Finding::proposed))
 }
 
 /// Makes what was found the accepted contract; an orphan is taken back.

@@ -13,7 +13,7 @@ use crate::contract::order::{Expression, Order, Pattern};
 use crate::contract::shape::Schema;
 use crate::error::{Error, Kind};
 use crate::message::TagSource;
-use crate::text::nearest;
+use crate::text::{nearest, plain};
 
 /// So wide an order is written, and so wide in the alternate form: on one line.
 const WIDTH: usize = 92;
@@ -140,6 +140,14 @@ impl FromStr for Contract {
     /// Reads what [`Display`](std::fmt::Display) writes, or a person. A head between two lines of
     /// dashes, as insta writes it, is passed over.
     fn from_str(text: &str) -> Result<Self, Error> {
+        if let Some(line) = plain::conflict(text) {
+            let error = Error::new(Kind::Contract { why: "two versions of it are in conflict" });
+            let hint =
+                "resolve the merge conflict in it, or remove it and accept the contract anew";
+            return Err(error.on_line(line).with_hint(hint));
+        }
+        // A checkout may have changed the ends of lines.
+        let text = &*text.replace("\r\n", "\n");
         let mut reader = Reader { text, anywhere: BTreeSet::new(), errors: Vec::new() };
         match reader.contract().filter(|_| reader.errors.is_empty()) {
             Some(contract) => Ok(contract),

@@ -61,7 +61,12 @@ fn decide_each<I: Interactions>(
     let candidates = candidates(looks, interactions, rules);
     // What a cassette without a table is read by knows nothing of when a part of an answer came.
     let parts = Parts::of((looks == Looks::Together).then_some(interactions), sockets);
-    let given = Given::of(interactions, &candidates, parts);
+    let wanted = Wanted::of(&candidates);
+    let wanted = match looks {
+        Looks::Together => wanted.with_what_is_below(interactions),
+        Looks::Alone => wanted,
+    };
+    let given = Given::of(interactions, &wanted, parts);
     let issued = match looks {
         Looks::Together => issued(&candidates, &given),
         Looks::Alone => HashMap::new(),
@@ -362,6 +367,8 @@ struct Wanted<'c> {
     all: Words,
     /// The last interaction that says it.
     last: HashMap<&'c str, usize>,
+    /// The segments that paths have behind others: what a `POST` to these has made may be called so.
+    below: HashMap<String, HashSet<String>>,
 }
 
 impl<'c> Wanted<'c> {
@@ -370,7 +377,26 @@ impl<'c> Wanted<'c> {
         let words = candidates.iter().filter(is_word).map(|it| it.value.as_str());
         let last: HashMap<&str, usize> =
             candidates.iter().map(|it| (it.value.as_str(), it.interaction)).collect();
-        Self { words: Words::of(words), all: Words::of(last.keys().copied()), last }
+        let (words, all) = (Words::of(words), Words::of(last.keys().copied()));
+        Self { words, all, last, below: HashMap::new() }
+    }
+
+    fn with_what_is_below(mut self, interactions: &impl Interactions) -> Self {
+        for interaction in interactions.each() {
+            let path = interaction.request.path_only();
+            for (at, _) in path.match_indices('/').filter(|(at, _)| *at > 0) {
+                let name = path[at + 1..].split('/').next().unwrap_or_default();
+                self.below.entry(path[..at].to_owned()).or_default().insert(name.to_owned());
+            }
+        }
+        self
+    }
+
+    /// What the thing may be called that a request has made, as later requests say it.
+    fn names_below(&self, request: &Request) -> Option<&HashSet<String>> {
+        let path = request.path_only();
+        let path = path.strip_suffix('/').unwrap_or(path);
+        self.below.get(path).filter(|_| request.method == "POST")
     }
 
     /// Whether a body may hold what a later interaction says. Where anything is escaped, it may; what is no text
@@ -385,15 +411,14 @@ impl<'c> Wanted<'c> {
 }
 
 impl<'c, I: Interactions> Given<'c, I> {
-    fn of(interactions: &'c I, candidates: &[Candidate], parts: Parts<'c, I>) -> Self {
+    fn of(interactions: &'c I, wanted: &Wanted<'_>, parts: Parts<'c, I>) -> Self {
         let (words, fields, said) = Default::default();
         let mut given = Self { words, fields, parts, said };
-        let wanted = Wanted::of(candidates);
         // What comes behind the last request is nobody's to come back with.
-        let last = candidates.last().map_or(0, |it| it.interaction);
+        let last = wanted.last.values().copied().max().unwrap_or(0);
         for (number, interaction) in interactions.each().enumerate().take(last) {
-            given.asked(number, &interaction.request, &wanted);
-            given.answered(number, &interaction, &wanted);
+            given.asked(number, &interaction.request, wanted);
+            given.answered(number, &interaction, wanted);
         }
         given
     }
@@ -434,12 +459,14 @@ impl<'c, I: Interactions> Given<'c, I> {
             return;
         }
         let body = plain(&body);
+        let made = wanted.names_below(&interaction.request);
+        let is_made = |value: &str| made.is_some_and(|names| names.contains(value));
         let mut leaves: Vec<(Range<usize>, String)> = Vec::new();
         each_document(&body, |start, document| {
             let whole = document.as_str();
             document.each_leaf(|pointer, name, value, spelled| {
                 let at = start + spelled.as_ptr() as usize - whole.as_ptr() as usize;
-                if refers(&name) && wanted.last.contains_key(&*value) {
+                if (refers(&name) || is_made(&value)) && wanted.last.contains_key(&*value) {
                     self.parts.note(&mut self.fields, &value, number, || pointer.to_owned());
                 }
                 leaves.push((at..at + spelled.len(), pointer.to_owned()));

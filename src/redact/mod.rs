@@ -234,11 +234,6 @@ impl Redactor {
         self.own.weakened()
     }
 
-    /// Whether no rule of this release is missing.
-    pub(crate) fn is_standard(&self) -> bool {
-        Rule::ALL.iter().all(|(rule, _)| self.applies(*rule))
-    }
-
     /// The same rules, by which distinct secrets of one name have one placeholder.
     pub(crate) fn unnumbered(&self) -> Self {
         let rules = self.rules.iter().copied().filter(|rule| *rule != Rule::Numbers);

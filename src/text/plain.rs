@@ -1,4 +1,4 @@
-//! Which bytes are text.
+//! Which bytes are text, and what version control makes of it.
 
 /// The text that bytes are, if they are one.
 ///
@@ -16,6 +16,17 @@ pub(crate) fn text(bytes: &[u8]) -> Option<&str> {
 pub(crate) fn may_begin(bytes: &[u8]) -> bool {
     let is_utf8 = str::from_utf8(bytes).err().is_none_or(|error| error.error_len().is_none());
     is_utf8 && !bytes.contains(&0)
+}
+
+/// The line, counted from 1, at which a merge has left two versions of a text.
+pub(crate) fn conflict(text: &str) -> Option<usize> {
+    text.lines().position(|line| line.starts_with("<<<<<<< ")).map(|at| at + 1)
+}
+
+/// A text with the ends of lines that it has where nothing has changed them.
+pub(crate) fn with_unix_ends(text: &[u8]) -> Vec<u8> {
+    let is_changed = |at: usize| text[at] == b'\r' && text.get(at + 1) == Some(&b'\n');
+    (0..text.len()).filter(|at| !is_changed(*at)).map(|at| text[at]).collect()
 }
 
 #[cfg(test)]

@@ -713,7 +713,11 @@ fn differing(rules: Rules, recorded: &Request, asked: &Request) -> Vec<String> {
     let index = Index::of(&cassette, rules);
     let playlist = Playlist::new(&index);
     let asked = (asked.clone(), Default::default());
-    let mismatch = Mismatch::explain(asked, (&cassette, &index, &playlist), None);
+    let mismatch = Mismatch::explain(
+        asked,
+        (&cassette, &index, &playlist),
+        &retape::redact::Redactor::standard(),
+    );
     let nearest = mismatch.nearest.expect("it is about the same thing");
     nearest.differences.iter().map(|it| it.difference.at.to_string()).collect()
 }

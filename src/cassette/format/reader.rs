@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::error::{Error, Kind, Result};
 use crate::text::json::{Text, Token, Tokens};
-use crate::text::nearest;
+use crate::text::{nearest, plain};
 
 /// Walks a file once. What is not as it must be is an [`Error`] with its line.
 ///
@@ -258,7 +258,7 @@ pub(super) fn not_json(text: &str) -> Option<Error> {
     let error = serde_json::from_str::<&RawValue>(text).err()?;
     let line = error.line();
     let found = Error::new(Kind::Syntax).on_line(line).because(error);
-    if text.lines().any(|line| line.starts_with("<<<<<<< ")) {
+    if plain::conflict(text).is_some() {
         return Some(found.with_hint("resolve the merge conflict in it, or record it again"));
     }
     Some(found)

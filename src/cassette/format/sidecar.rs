@@ -9,6 +9,7 @@ use bytes::Bytes;
 use super::reader::Reader;
 use crate::cassette::large::{self, DIGITS};
 use crate::error::{Error, Kind, Result};
+use crate::text::plain;
 
 /// How long a readable body may be in the file: 64 KiB.
 pub(super) const LONGEST_TEXT: usize = 64 << 10;
@@ -87,7 +88,7 @@ impl<'a> Sidecar<'a> {
         if name(&body) == *self.name {
             return Ok(body);
         }
-        Err(self.changed())
+        Err(self.changed(&body))
     }
 
     /// The body, or what stands in its place if it is not to be held in memory.
@@ -95,9 +96,12 @@ impl<'a> Sidecar<'a> {
         (fetch.large)(&self.name).map_or_else(|| self.fetch(fetch), Ok)
     }
 
-    fn changed(&self) -> Error {
-        self.here
-            .error(Kind::MissingBody { hash: self.name.clone().into_owned() })
-            .with_hint("restore it from version control, or record the cassette again")
+    fn changed(&self, body: &[u8]) -> Error {
+        let hint = if name(&plain::with_unix_ends(body)) == *self.name {
+            "a checkout has changed the ends of its lines: write `*.bodies/* -text` into `.gitattributes`, and check it out anew"
+        } else {
+            "restore it from version control, or record the cassette again"
+        };
+        self.here.error(Kind::MissingBody { hash: self.name.clone().into_owned() }).with_hint(hint)
     }
 }

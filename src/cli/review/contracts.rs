@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::walk::{Decision, Keys};
 use super::{Talk, decide, sum_up};
+use crate::assert;
 use crate::cli::{Exit, contracts, tell};
 use crate::error::Result;
 use crate::review::change::Change;
@@ -20,7 +21,8 @@ const TALK: Talk = Talk {
 
 /// Lets somebody decide about what the cassettes of a folder show that is not as accepted.
 pub(super) fn review(folder: &Path, keys: &mut Keys) -> Result<Exit> {
-    let checked = contracts::settle(folder, Update::unless_ci())?.whole()?;
+    let checked = assert::checked(folder, None)?.whole()?;
+    contracts::propose(folder, &checked, Update::unless_ci())?;
     let findings = &checked.findings;
     if findings.is_empty() {
         tell::line("all contracts are kept; there is nothing to review");

@@ -98,13 +98,13 @@ impl Mismatch {
     /// Finds what is most alike and where it differs.
     ///
     /// What is compared is redacted by the rules that the cassette names, which may be none, if
-    /// somebody wrote it by hand. With a `veil` nothing is told that its rules take out.
+    /// somebody wrote it by hand. Nothing is told that the rules of the `veil` take out.
     ///
     /// What is asked comes with the secrets that were found in it.
     pub fn explain(
         (asked, secrets): (Request, FoundSecrets),
         (cassette, index, playlist): (&Cassette, &Index, &Playlist),
-        veil: Option<&Redactor>,
+        veil: &Redactor,
     ) -> Self {
         let found = |library: &Library<'_>, read: &Asked<'_>| library.nearest(read, &asked);
         Self::found((&asked, secrets), Library { cassette, index, playlist }, veil, found)
@@ -117,7 +117,7 @@ impl Mismatch {
         cassette: &Cassette,
         index: &Index,
         playlist: &Playlist,
-        veil: Option<&Redactor>,
+        veil: &Redactor,
     ) -> Self {
         let found = Some(Found { interaction: number, alike: 1000 });
         let asked = (asked, FoundSecrets::default());
@@ -127,7 +127,7 @@ impl Mismatch {
     fn found(
         (asked, secrets): (&Request, FoundSecrets),
         library: Library<'_>,
-        veil: Option<&Redactor>,
+        veil: &Redactor,
         find: impl FnOnce(&Library<'_>, &Asked<'_>) -> Option<Found>,
     ) -> Self {
         let Library { cassette, index, .. } = library;
@@ -189,17 +189,11 @@ impl Mismatch {
 }
 
 impl Library<'_> {
-    fn told(
-        self,
-        found: Found,
-        asked: &Request,
-        read: &Asked<'_>,
-        veil: Option<&Redactor>,
-    ) -> Nearest {
+    fn told(self, found: Found, asked: &Request, read: &Asked<'_>, veil: &Redactor) -> Nearest {
         let recorded = self.request(found.interaction);
         let mut differing = self.differing(recorded, read, found.interaction);
-        if let Some(redactor) = veil {
-            differing = self.veiled(differing, found.interaction, asked, redactor);
+        if [recorded, asked].into_iter().any(|request| is_hidden(request, veil)) {
+            differing = self.veiled(differing, found.interaction, asked, veil);
         }
         let (mut differences, more) = differing;
         differences.extend(self.another_secret(found.interaction, read));
@@ -228,7 +222,7 @@ impl Library<'_> {
         Some(Differing { difference, why: Why::AnotherSecret })
     }
 
-    fn asking(&self, interaction: usize, veil: Option<&Redactor>) -> Asking {
+    fn asking(&self, interaction: usize, veil: &Redactor) -> Asking {
         let Request { method, path, .. } = self.request(interaction);
         let path = target(path, veil);
         Asking { interaction, frame: None, method: method.clone(), path }
@@ -294,8 +288,15 @@ impl Library<'_> {
     }
 }
 
-fn target(path: &str, veil: Option<&Redactor>) -> String {
-    veil.and_then(|redactor| redactor.target(path)).unwrap_or_else(|| path.to_owned())
+/// Whether the rules take something out of a request.
+fn is_hidden(request: &Request, veil: &Redactor) -> bool {
+    let mut shown = request.clone();
+    veil.request(&mut shown);
+    shown != *request
+}
+
+fn target(path: &str, veil: &Redactor) -> String {
+    veil.target(path).unwrap_or_else(|| path.to_owned())
 }
 
 /// A place whose name is no secret.

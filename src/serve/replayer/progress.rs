@@ -56,14 +56,9 @@ impl Replayer {
 
     /// What was played in this run and what was not, as it may be shown.
     pub fn progress(&self) -> (Vec<Asking>, Vec<Asking>) {
-        let requests = self.requests();
         let playlist = self.playlist();
-        let askings = requests.into_iter().enumerate().map(|(interaction, request)| Asking {
-            interaction,
-            frame: None,
-            method: request.method,
-            path: request.path,
-        });
+        let count = self.recorded().cassette().interactions.len();
+        let askings = (0..count).map(|interaction| self.asking(interaction));
         askings.partition(|asking| playlist.was_played(self.recorded().opened(asking.interaction)))
     }
 
@@ -75,12 +70,7 @@ impl Replayer {
         if overdue.is_empty() {
             return strays;
         }
-        let requests = self.requests();
-        let asking = |exchange: usize| {
-            let interaction = self.recorded().spot(exchange).interaction;
-            let Request { method, path, .. } = requests[interaction].clone();
-            Asking { interaction, frame: None, method, path }
-        };
+        let asking = |exchange: usize| self.asking(self.recorded().spot(exchange).interaction);
         let recorded = self.recorded().cassette();
         let overdue = overdue.into_iter().map(|Overdue { answer, request }| {
             let asked = asking(answer);
@@ -98,7 +88,7 @@ impl Replayer {
                     awaited: Some(request.map(asking).map_or(Awaited::Leaving, Awaited::Asked)),
                 }),
                 others: Vec::new(),
-                recorded: requests.len(),
+                recorded: recorded.interactions.len(),
                 upstream: recorded.recorded.address().into_owned(),
                 origins: recorded.origins().into_iter().map(str::to_owned).collect(),
             }
@@ -112,24 +102,31 @@ impl Replayer {
         let requests = self.requests();
         let playlist = self.playlist();
         let pairs = playlist.bindings().pairs().into_iter();
-        let may_be_shown = |recorded: &str| {
-            self.recorded().is_redacted() || requests.iter().any(|it| stands_in(it, recorded))
-        };
+        let may_be_shown = |recorded: &str| requests.iter().any(|it| stands_in(it, recorded));
         pairs
             .filter(|(recorded, _)| may_be_shown(recorded))
             .map(|(recorded, live)| (recorded.to_owned(), live.to_owned()))
             .collect()
     }
 
-    /// What was recorded, without its secrets: somebody may have written it by hand.
+    /// A request as it may be listed: somebody may have written it by hand.
+    fn asking(&self, interaction: usize) -> Asking {
+        let interactions = &self.recorded().cassette().interactions;
+        let Request { method, path, .. } = &interactions[interaction].request;
+        let path = Redactor::standard().target(path).unwrap_or_else(|| path.clone());
+        Asking { interaction, frame: None, method: method.clone(), path }
+    }
+
+    /// What was recorded, without its secrets.
     fn requests(&self) -> Vec<Request> {
         let interactions = &self.recorded().cassette().interactions;
-        let mut requests: Vec<Request> = interactions.iter().map(|it| it.request.clone()).collect();
-        if !self.recorded().is_redacted() {
-            let redactor = Redactor::standard();
-            requests.iter_mut().for_each(|request| redactor.request(request));
-        }
-        requests
+        let redactor = Redactor::standard();
+        let redacted = |request: &Request| {
+            let mut request = request.clone();
+            redactor.request(&mut request);
+            request
+        };
+        interactions.iter().map(|it| redacted(&it.request)).collect()
     }
 }
 

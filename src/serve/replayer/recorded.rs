@@ -40,7 +40,6 @@ pub struct Recorded {
     pub(super) answers: Answers,
     pub(super) meanwhile: Meanwhile,
     pub(super) redactor: Redactor,
-    is_redacted: bool,
     /// How many interactions are of the cassette itself: the others are shared, and need not be asked for.
     pub(super) own: usize,
     /// What it was before a function changed what is compared.
@@ -120,7 +119,6 @@ impl Recorded {
     pub fn new(mut cassette: Cassette, rules: &Rules) -> Result<Self> {
         let rules = rules.clone().and(&cassette.rules);
         let redactor = Redactor::of_rules(&cassette.redactions)?;
-        let is_redacted = redactor.is_standard();
         let redactor = redactor.told_by(&mut cassette).unnumbered();
         let redactor = redactor.with_environment(variables_in(&cassette));
         let mut exchanges = Exchanges::of(&cassette);
@@ -148,25 +146,15 @@ impl Recorded {
             answers,
             meanwhile,
             redactor,
-            is_redacted,
             own,
             original: None,
         })
     }
 
-    /// Whether all rules of this release were applied to it.
-    pub(super) fn is_redacted(&self) -> bool {
-        self.is_redacted
-    }
-
-    /// The rules by which a request is shown, where what was compared of it may hold a secret. It is redacted
-    /// as the cassette tells: by rules that it names, which may be none, if somebody wrote it by hand, and by
-    /// names that it has placeholders for.
-    pub(super) fn veil(&self, asked: &Request) -> Option<Redactor> {
-        let redactor = Redactor::standard().with_environment(store::environment());
-        let mut shown = asked.clone();
-        redactor.request(&mut shown);
-        (!self.is_redacted || shown != *asked).then_some(redactor)
+    /// The rules by which a miss is shown. What is compared is redacted as the cassette tells: by rules that it names,
+    /// which may be none, if somebody wrote it by hand, and by names that it has placeholders for.
+    pub(super) fn veil() -> Redactor {
+        Redactor::standard().with_environment(store::environment())
     }
 
     /// Whether an answer may wait for what else is asked.
@@ -216,9 +204,7 @@ impl Recorded {
         let Interaction { request, outcome, .. } = &self.cassette.interactions[interaction];
         let Outcome::Response(response) = outcome else { return String::new() };
         let mut said = message_request(request.path_only(), &response.frames[frame]);
-        if !self.is_redacted {
-            Redactor::standard().request(&mut said);
-        }
+        Redactor::standard().request(&mut said);
         text(&said.body).into_owned()
     }
 

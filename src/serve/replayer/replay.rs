@@ -421,10 +421,10 @@ impl Replayer {
 
     pub(super) fn explain(&self, (asked, found): (Request, Found)) -> Box<Mismatch> {
         let (cassette, index) = (self.recorded.played(), &self.recorded.index);
-        let veil = self.recorded.veil(&asked);
+        let veil = Recorded::veil();
         let playlist = self.playlist();
         let library = (cassette, index, &*playlist);
-        let mismatch = Mismatch::explain((asked, found), library, veil.as_ref());
+        let mismatch = Mismatch::explain((asked, found), library, &veil);
         Box::new(match &self.recorded.exchanges {
             Some(exchanges) => {
                 mismatch.numbered(exchanges, self.recorded.cassette.interactions.len())
