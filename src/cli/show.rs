@@ -52,7 +52,7 @@ impl Show {
     }
 
     fn show(&self, folder: &Path, name: &Name) -> Result<()> {
-        let loaded = store::load(folder, name)?.shown()?;
+        let loaded = store::load(folder, name)?.searched()?;
         let protocols = Protocols::of(&store::find_config(folder)?);
         tell::data(&if self.ids {
             report::ids(name.as_str(), &loaded, Colour::Ansi)

@@ -572,6 +572,29 @@ mod tests {
     }
 
     #[test]
+    fn what_a_post_has_made_is_issued_whatever_it_is_called() {
+        let issued = |method: &str, said: &str, name: &str, asked: &str| {
+            let told = format!(r#"{{"name":"{name}","state":"new"}}"#);
+            let mut first = exchange(format!(r#"{{"image":"{said}"}}"#), &told);
+            (first.request.path, first.request.method) = ("/things".to_owned(), method.to_owned());
+            let mut second = exchange(String::new(), &told);
+            second.request.path = asked.replace("NAME", name);
+            let ids = decide_long(&vec![first, second], &Rules::default());
+            ids.server.into_iter().map(|id| id.value).collect::<Vec<_>>()
+        };
+
+        for name in ["calm-lynx-15", "acdd", "bzsqcigthv", "ORD-1269", "762737788"] {
+            for asked in ["/things/NAME", "/things/NAME/parts?all=1"] {
+                assert_eq!(issued("POST", "nginx", name, asked), [name], "{asked}");
+            }
+            // A list of what there is, what the client says itself, and another path.
+            assert_eq!(issued("GET", "nginx", name, "/things/NAME"), [""; 0]);
+            assert_eq!(issued("POST", name, name, "/things/NAME"), [""; 0]);
+            assert_eq!(issued("POST", "nginx", name, "/other/NAME"), [""; 0]);
+        }
+    }
+
+    #[test]
     fn a_part_of_what_the_server_issued_is_not_made_up() {
         let own = ["7afb53dc5c6f46d7", "cfb8af105a6a4a7e"];
         let issued = "msg-zz9QmexOf0aD";

@@ -130,6 +130,36 @@ fn recordings_of_commands_that_failed_are_told_and_not_checked() {
 }
 
 #[test]
+fn contracts_are_read_with_whatever_line_ends_a_checkout_gives_them() {
+    let stage = stage();
+    run(&stage, &["accept"]);
+    let file = format!("cassettes/contracts/{STREAM}");
+    let accepted = stage.read(&file);
+
+    stage.write(&file, &accepted.replace('\n', "\r\n"));
+    let (status, found, said) = run(&stage, &["check"]);
+    assert_eq!((status, found.as_str()), (Some(0), ""), "{said}");
+
+    stage.write(&file, &accepted.replacen("info:", "<<<<<<< HEAD\ninfo:", 1));
+    let (status, _, said) = run(&stage, &["check"]);
+    assert_eq!(status, Some(2));
+    assert!(said.contains("hint: resolve the merge conflict in it"), "{said}");
+}
+
+#[test]
+fn what_is_found_is_told_also_where_nothing_can_be_written() {
+    let stage = stage();
+    std::fs::create_dir_all(stage.folder().join(format!("cassettes/contracts/{STREAM}.new")))
+        .unwrap();
+
+    let (status, found, said) = run(&stage, &["check"]);
+
+    assert_eq!(status, Some(1), "{said}");
+    assert!(found.contains("endpoint-new"), "{found}");
+    assert!(said.contains("cannot") && !said.contains("look at contracts"), "{said}");
+}
+
+#[test]
 fn a_stream_that_ends_too_early_breaks_the_contract() {
     let stage = stage();
     run(&stage, &["accept"]);

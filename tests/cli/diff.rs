@@ -98,6 +98,13 @@ fn what_was_written_by_hand_is_shown_without_its_secrets() {
     let output = stage.retape(&["show", "--bodies", "--cassettes", "old", "0"]).output().unwrap();
     check(&told(&output));
     assert!(told(&output).contains("[redacted:password]"), "{}", told(&output));
+    // Somebody has edited what was recorded.
+    let edited =
+        by_hand("5").replacen("\"interactions\"", r#""redactions": ["json/1"], "interactions""#, 1);
+    stage.write("edited/0.json", &edited);
+    let output =
+        stage.retape(&["show", "--bodies", "--cassettes", "edited", "0"]).output().unwrap();
+    check(&told(&output));
     let accepted = stage.retape(&["accept", "--cassettes", "old"]).output().unwrap();
     assert!(accepted.status.success(), "{}", said(&accepted));
     std::fs::rename(stage.folder().join("old/contracts"), stage.folder().join("new/contracts"))

@@ -82,6 +82,20 @@ pub(super) fn issued<'i>(views: &[View<'_>], ids: Option<&'i Ids>) -> impl Itera
     ids.into_iter().flat_map(|ids| &ids.server).filter(is_issued)
 }
 
+/// The names of what a client has had made: it asks for them below the path to which it had posted. One without
+/// a digit may be a word elsewhere.
+pub(super) fn made<'i>(views: &[View<'_>], ids: Option<&'i Ids>) -> impl Iterator<Item = &'i str> {
+    issued(views, ids).map(|id| (id, &*id.value)).filter_map(|(id, name)| {
+        let is_asked_for = |view: &View<'_>| {
+            let above = views[id.interaction].interaction.request.path_only();
+            let below = view.interaction.request.path_only().strip_prefix(above);
+            below.is_some_and(|it| it.split('/').any(|segment| segment == name))
+        };
+        let has_digit = name.bytes().any(|byte| byte.is_ascii_digit());
+        (has_digit && views[id.interaction..].iter().any(is_asked_for)).then_some(name)
+    })
+}
+
 /// The numbered placeholders of secrets, which are counted in the order in which they came.
 fn numbered(view: &View<'_>) -> Vec<String> {
     let texts = [view.asked_texts(), view.answered_texts()].into_iter().flatten();

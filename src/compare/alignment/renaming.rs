@@ -9,7 +9,7 @@ use std::ops::Range;
 pub(super) use self::votes::Votes;
 use super::anew::anew;
 use super::clock::Clock;
-use super::counted::{counted, issued, uncounted};
+use super::counted::{counted, issued, made, uncounted};
 use super::drawn::{drawn, proved};
 use super::kin::{Kin, with_dashes};
 use super::value::{Said, Sort, Word, apart, is_passing, is_serial, is_stamped, times};
@@ -219,7 +219,8 @@ impl Side {
         let issued = issued(views, ids).map(|id| behind_prefix(&id.value).to_owned());
         let issued: HashSet<String> = issued.collect();
         let random = issued.iter().filter(|value| is_mixed(value)).map(String::as_str);
-        let proved = Words::of(proved(ids).chain(random));
+        let made = made(views, ids).filter(|name| !counted.contains(*name));
+        let proved = Words::of(proved(ids).chain(random).chain(made));
         let asked = views.iter().flat_map(View::asked_texts);
         let said = asked.flat_map(|said| proved.find(said.text).map(|range| &said.text[range]));
         values.extend(said.map(str::to_owned));

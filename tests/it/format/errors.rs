@@ -134,6 +134,14 @@ fn a_body_beside_the_file_must_be_the_one_that_was_stored() {
     "#);
     assert_snapshot!(refused(&text.replace("\"file\": \"", "\"file\": \"../")), @r#"not a valid cassette: `file` is not the name of a body (line 12) in interaction 1"#);
     assert_snapshot!(refused(&text.replace("\"file\": \"", "\"file\": \"00")), @r#"not a valid cassette: `file` is not the name of a body (line 12) in interaction 1"#);
+    let lines = "a line\n".repeat(10_000);
+    let text = encode(&answer(&[], Body::Whole(bytes(lines.clone())))).text;
+    let error = decode(&text, |_| Ok(bytes(lines.replace('\n', "\r\n")))).unwrap_err();
+    assert_snapshot!(format!("{error:?}"), @r#"
+    body `0b0e1bd836ee0f854c690820dc8725cc` is missing or has been changed (line 12) in interaction 1
+    hint: a checkout has changed the ends of its lines: write `*.bodies/* -text` into `.gitattributes`, and check it out anew
+    "#);
+    let text = encode(&answer(&[], Body::Whole(bytes([0xff; 5_000])))).text;
     let wrong_length = text.replace("5000", "5001");
     let error = decode(&wrong_length, |_| Ok(bytes([0xff; 5_000]))).unwrap_err();
     assert_snapshot!(format!("{error:?}"), @r#"not a valid cassette: `bytes` is not the length of the body (line 12) in interaction 1"#);

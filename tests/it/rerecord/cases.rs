@@ -1368,8 +1368,28 @@ fn what_a_server_issued_is_a_name_however_short_it_is() {
     for name in ["queued", "in_process"] {
         check(&old, post(name, "error"), &post(name, "error"));
     }
-    let old = post("claude-3-5", "error");
-    check(&old, post("gemini-2-1", "error"), &post("gemini-2-1", "error"));
+    // It was not made, but chosen.
+    let chosen = |name: &str| {
+        let told = format!(r#"{{"conversation_id":"{name}"}}"#);
+        issuing(&[(0, name)], &[("POST /chat {}", &told), (&format!("GET /models/{name}"), "{}")])
+    };
+    check(&chosen("claude-3-5"), chosen("gemini-2-1"), &chosen("gemini-2-1"));
+}
+
+#[test]
+fn what_a_post_has_made_is_called_as_before_however_often_that_is() {
+    let made = |name: &str, path: &str| {
+        let told = format!(r#"{{"name":"{name}","note":"{name} is new"}}"#);
+        let asked = format!("GET {path}/{name}");
+        issuing(&[(0, name)], &[("POST /pods {}", &told), (&asked, &told)])
+    };
+
+    for (was, is) in [("web-x7k2p", "web-q49zd"), ("job-12c65", "job-9510c"), ("a1b2", "07fe")] {
+        let old = made(was, "/pods");
+        check(&old, made(is, "/pods"), &old);
+        // A word of another length is a difference.
+        check(&old, made("words", "/pods"), &made("words", "/pods"));
+    }
 }
 
 #[test]
