@@ -44,7 +44,7 @@ const COMPOSED: &str = "\
     openaikey anthropickey lettakey llmkey geminikey pineconekey rapidapikey functionskey \
     applicationkey appkey consumerkey userkey hapikey clientkeydata samlresponse recoverycodes \
     recoverycode devicecode authorizationcode authcode connectionstring databaseurl authheader \
-    authheadervalue jwtassertion smtppass dbpass userpass oidcdata customerkey accesspat ghpat \
+    authheadervalue jwtassertion smtppass dbpass userpass ftppass mailpass oidcdata customerkey accesspat ghpat \
     githubpat gitlabpat jsessionid phpsessid sessioncookie authcookie webhookurl webhooksecret \
     mfacode otpcode onetimepassword passcode securitycode cvv pw clave haslo hasło heslo mdp jelszo şifre sifre \
     lösenord losenord adgangskode salasana pincode privkey adminpass rootpass dbpw creds";
@@ -65,6 +65,9 @@ const PLAIN_KEYS: &str = "\
     index group prompt unique order parent hash lookup dedup deduplication safety item field column \
     storage range entity composite natural translation i18n message react state query result output \
     page next previous prev continuation cursor start end last evaluated issue";
+
+/// Last words that say only how a value is kept, or that it is said once more.
+const TAILS: &str = "enc encrypted plaintext confirmation confirm again repeat";
 
 /// Names of variables and header fields whose values are no secrets.
 const PLAIN_ENTRIES: &str = "\
@@ -356,7 +359,7 @@ impl Words {
             if !name.is_empty() {
                 self.text.truncate(name.len());
             }
-            let is_tail = matches!(self.last(), "enc" | "encrypted" | "plaintext");
+            let is_tail = is_in(TAILS, self.last());
             if !is_tail || self.alone() {
                 return;
             }

@@ -102,9 +102,14 @@ impl Notes<'_> {
         if !self.applies(Rule::Json) {
             return Tells::Nothing;
         }
-        match name::field(name) {
-            Tells::Nothing if self.applies(Rule::Names) => name::composed(name),
-            tells => tells,
+        let tells = name::field(name);
+        if !matches!(tells, Tells::Nothing | Tells::Perhaps) || !self.applies(Rule::Names) {
+            return tells;
+        }
+        match name::composed(name) {
+            composed if tells == Tells::Nothing => composed,
+            Tells::Secret => Tells::Secret,
+            _ => tells,
         }
     }
 

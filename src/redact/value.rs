@@ -89,8 +89,12 @@ pub(crate) fn placeholders(text: &[u8]) -> impl Iterator<Item = (Range<usize>, &
 /// A text in which no placeholder has a number, if it has one.
 pub(crate) fn without_numbers(text: &[u8]) -> Option<Vec<u8>> {
     let edits = placeholders(text).filter(|(_, _, number)| *number > 1);
-    let edits: Vec<_> =
-        edits.map(|(range, name, _)| Edit::new(range, placeholder(name).into_bytes())).collect();
+    // Dots before the name may be part of it.
+    let edits = edits.filter_map(|(range, _, _)| {
+        let (name, _) = name_and_number(str::from_utf8(&text[range.clone()]).ok()?)?;
+        Some(Edit::new(range, placeholder(name).into_bytes()))
+    });
+    let edits: Vec<_> = edits.collect();
     (!edits.is_empty()).then(|| splice(text, &edits))
 }
 

@@ -1,9 +1,8 @@
 //! Files of other tools, read as they are.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{find_config, path_of};
+use super::{find_config, path_of, regular};
 use crate::cassette::foreign::{self, Imported};
 use crate::cassette::{Cassette, Name};
 use crate::error::{Error, Result};
@@ -15,7 +14,7 @@ use crate::redact::Redactor;
 ///
 /// If it cannot be read, or is of no format that is known.
 pub(crate) fn load_foreign(path: &Path) -> Result<Imported> {
-    let bytes = fs::read(path).map_err(|source| Error::io("read file", path, source))?;
+    let bytes = regular::read(path).map_err(|source| Error::io("read file", path, source))?;
     foreign::import(&String::from_utf8_lossy(&bytes)).map_err(|error| error.at_file(path))
 }
 

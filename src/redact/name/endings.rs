@@ -7,11 +7,8 @@ use foldhash::fast::FixedState;
 
 use super::{
     COMPOSED, COMPOSED_PERHAPS, HEADS, HOLDERS, JOINED, PAIRS, PERHAPS, PLURAL_HEADS, PLURAL_PAIRS,
-    QUALIFIERS,
+    QUALIFIERS, TAILS,
 };
-
-/// What says only how a value is kept.
-const TAILS: &str = "enc encrypted plaintext";
 
 /// The last letters of a name, the last one first; zeros where it has fewer.
 type Ending = [u8; 4];

@@ -1,6 +1,6 @@
 //! Header fields that are meant for the other end, not for the next hop.
 
-use http::header::{CONNECTION, EXPECT, HOST, HeaderName, TE};
+use http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderName, TE, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderValue};
 
 use super::expected::Gate;
@@ -22,10 +22,13 @@ pub(super) fn of_request(headers: &HeaderMap, gate: Option<&Gate>) -> HeaderMap 
     kept
 }
 
-/// The fields of an answer that go on to the client.
+/// The fields of an answer that go on to the client. A length beside a transfer coding means nothing (RFC 9112, section
+/// 6.3).
 pub(super) fn of_response(headers: &HeaderMap) -> HeaderMap {
     let named = named_by_connection(headers);
-    filtered(headers, |name| is_end_to_end(name, &named))
+    let is_coded = headers.contains_key(TRANSFER_ENCODING);
+    let means = |name: &HeaderName| *name != CONTENT_LENGTH || !is_coded;
+    filtered(headers, |name| is_end_to_end(name, &named) && means(name))
 }
 
 fn is_end_to_end(name: &HeaderName, named: &[HeaderName]) -> bool {
@@ -73,6 +76,11 @@ mod tests {
 
         let kept = recorded(&of_request(&headers, None));
 
+        let answered = of_response(&HeaderMap::from_iter([
+            (CONTENT_LENGTH, HeaderValue::from_static("3")),
+            (TRANSFER_ENCODING, HeaderValue::from_static("chunked")),
+        ]));
+        assert!(answered.is_empty(), "{answered:?}");
         let kept: Vec<_> = kept.iter().map(|(name, value)| format!("{name}: {value:?}")).collect();
         assert_eq!(kept, [r#"x-end: b"a""#, r#"x-end: b"b""#, r#"te: b"trailers""#]);
     }
