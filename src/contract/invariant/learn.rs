@@ -66,6 +66,8 @@ pub(super) type Sights<'j> = (u32, Vec<Sight<'j>>);
 struct Current<'t> {
     /// Which message the event is of.
     identity: u64,
+    /// The number of the event.
+    event: usize,
     fields: Map<u32, FieldValues<'t>>,
     /// Which fields have said something in earlier events.
     said: Map<&'t str, Vec<u32>>,
@@ -75,9 +77,10 @@ struct Current<'t> {
 
 /// What a field has said.
 struct FieldValues<'t> {
-    /// What it said last, and in which message.
+    /// What it said last, and in which event of which message.
     last: &'t Value<'t>,
     identity: u64,
+    event: usize,
     all: HashSet<&'t str, RandomState>,
 }
 
@@ -116,6 +119,7 @@ impl Learner {
         let mut current = Current::default();
         for (tag, sights) in &events {
             current.identity = identity(*tag, sights);
+            current.event += 1;
             for sight in sights.iter().filter(|sight| sight.value.is_plain()) {
                 for tag in [None, Some(*tag)] {
                     let field = self.names.field(tag, sight.path);
@@ -199,14 +203,16 @@ impl Learner {
         match current.fields.get_mut(&field) {
             Some(said) => {
                 let is_said = value.key().is_some_and(|key| !said.all.insert(key));
-                let is_same = said.identity == identity;
+                // Elements of one message are no pieces of it.
+                let is_same = said.identity == identity && said.event != current.event;
                 let before = Before { last: said.last, is_said, is_same };
                 self.facts.entry(field).or_default().see(before, value);
-                (said.last, said.identity) = (value, identity);
+                (said.last, said.identity, said.event) = (value, identity, current.event);
             }
             None => {
                 let all = value.key().into_iter().collect();
-                current.fields.insert(field, FieldValues { last: value, identity, all });
+                let event = current.event;
+                current.fields.insert(field, FieldValues { last: value, identity, event, all });
             }
         }
     }

@@ -210,9 +210,9 @@ impl Pair<'_, '_> {
         let is_name = |word: &str| identifiers(word).next().is_some();
         let is_known_as_word = is_outcome(&self.place.path);
         let is_other = Meaning::of(self.place.field()) != Meaning::Plain
-            || is_name(word)
-            || now.is_some_and(|now| is_name(now) || bare(now) == bare(word));
-        is_other && !is_known_as_word
+            || now.is_some_and(|now| bare(now) == bare(word));
+        // Whatever a field is called, an identifier is no word of it: `payment_method`.
+        is_name(word) || now.is_some_and(is_name) || is_other && !is_known_as_word
     }
 
     /// What held of all values and holds of none.
