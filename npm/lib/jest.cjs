@@ -2,17 +2,18 @@
 
 const path = require("node:path");
 const { Tapes } = require("./index.cjs");
+const { only, quoted } = require("./quoted.cjs");
 
 /** Gives each test of this file, or of this `describe`, a cassette of its own, and one to the hooks around them. */
 exports.retape = function retape(options) {
   const tapes = new Tapes(options);
-  const place = () => path.relative(process.cwd(), expect.getState().testPath);
+  const place = () => quoted(path.relative(process.cwd(), expect.getState().testPath));
   const end = () => tapes.end({ passed: (running()?.errors ?? []).length === 0 });
   const endHooks = () => tapes.endHooks();
   beforeAll(() => tapes.beginHooks({ file: expect.getState().testPath, rerun: `npx jest ${place()}` }));
   beforeEach(async () => {
     const { currentTestName, testPath } = expect.getState();
-    const rerun = `npx jest ${place()} -t ${JSON.stringify(currentTestName)}`;
+    const rerun = `npx jest ${place()} -t ${only(currentTestName)}`;
     await tapes.begin({ file: testPath, names: running()?.names ?? [currentTestName], rerun });
   });
   afterEach(end);

@@ -4,12 +4,13 @@ const { AsyncResource } = require("node:async_hooks");
 const path = require("node:path");
 const { after, afterEach, before, beforeEach } = require("node:test");
 const { Tapes } = require("./index.cjs");
+const { only, quoted } = require("./quoted.cjs");
 
 /** Gives each test of this file, or of this `describe`, a cassette of its own, and one to the hooks around them. */
 exports.retape = function retape(options) {
   const tapes = new Tapes(options);
   const caller = process.argv[1];
-  const relative = (file) => path.relative(process.cwd(), file);
+  const relative = (file) => quoted(path.relative(process.cwd(), file));
   // At once: node begins with all hooks of a file together.
   const begun = tapes.beginHooks({ file: caller, rerun: `node --test ${relative(caller)}` });
   begun.catch(() => {});
@@ -17,7 +18,7 @@ exports.retape = function retape(options) {
   beforeEach(async (t) => {
     const file = t.filePath ?? caller;
     const names = (t.fullName ?? t.name).split(" > ");
-    const rerun = `node --test --test-name-pattern ${JSON.stringify(t.name)} ${relative(file)}`;
+    const rerun = `node --test --test-name-pattern ${only(t.name)} ${relative(file)}`;
     await tapes.begin({ file, names, rerun, test: t.fullName ?? t.name });
   });
   afterEach((t) => end(tapes, t));

@@ -5,6 +5,8 @@ package retape
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha1"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,9 +14,11 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 )
 
 // Client returns a client whose requests are recorded, or answered from the cassette of the test:
@@ -23,11 +27,22 @@ func Client(t testing.TB) *http.Client {
 	return &http.Client{Transport: Transport(t)}
 }
 
-// Transport is what Client uses, for clients that take a transport. It leads to one server, which is the first
-// that is asked.
+// Transport is what Client uses, for clients that take a transport. All clients of a test have one cassette, whatever
+// servers they ask.
 func Transport(t testing.TB) http.RoundTripper {
-	return &transport{t: t}
+	shared, known := transports.LoadOrStore(t, &transport{t: t})
+	own := shared.(*transport)
+	if !known {
+		t.Cleanup(func() {
+			transports.Delete(t)
+			own.finish()
+		})
+	}
+	return own
 }
+
+// transports has one for each test that is running.
+var transports sync.Map
 
 type transport struct {
 	t       testing.TB
@@ -59,19 +74,67 @@ func (t *transport) open(origin string) (err error) {
 	}
 	var opened struct{ Session string }
 	err = t.control("open", map[string]string{
-		"cassette": strings.NewReplacer(":", "-", "#", "-", "%", "-", "*", "-", "?", "-").Replace(t.t.Name()),
+		"cassette": nameOf(t.t.Name()),
 		"folder":   folder + "/cassettes",
 		"upstream": origin,
-		"rerun":    "RETAPE_MODE=record go test -run '^" + t.t.Name() + "$'",
+		"rerun":    "RETAPE_MODE=record go test -run " + quoted(only(t.t.Name())),
 	}, &opened)
 	t.session = opened.Session
-	if err == nil {
-		t.t.Cleanup(t.finish)
-	}
 	return err
 }
 
+// The name of a test's cassette: what a file or an address may not hold is replaced, and told apart by a short hash.
+// It is the same in the plugins for other runners.
+func nameOf(test string) string {
+	parts := strings.Split(test, "/")
+	for i, text := range parts {
+		parts[i] = part(text)
+	}
+	return strings.Join(parts, "/")
+}
+
+const longest = 150
+
+func part(text string) string {
+	clean := strings.TrimRight(strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 || strings.ContainsRune(`\/:*?"<>|~%#`, r) {
+			return '_'
+		}
+		return r
+	}, text), " .")
+	if clean == "" || clean == "-" || clean[0] == '.' {
+		clean = "_" + clean
+	}
+	if clean == text && len(text) <= longest {
+		return text
+	}
+	sum := sha1.Sum([]byte(text))
+	hash := "-" + hex.EncodeToString(sum[:])[:8]
+	for len(clean)+len(hash) > longest {
+		_, size := utf8.DecodeLastRuneInString(clean)
+		clean = clean[:len(clean)-size]
+	}
+	return clean + hash
+}
+
+// What selects a test alone: `go test` takes a regular expression for each level.
+func only(test string) string {
+	levels := strings.Split(test, "/")
+	for i, level := range levels {
+		levels[i] = "^" + regexp.QuoteMeta(level) + "$"
+	}
+	return strings.Join(levels, "/")
+}
+
+// A text as one word for a shell.
+func quoted(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
 func (t *transport) finish() {
+	if t.session == "" {
+		return
+	}
 	save := "yes"
 	if t.t.Failed() {
 		save = "no"
