@@ -61,14 +61,19 @@ impl Function {
             .into_iter()
             .chain([group(Delimiter::Parenthesis, cassette, at)])
             .chain(settings.calls());
-        let run = match self.is_async {
-            true => "::retape::_attribute::run",
-            false => "::retape::_attribute::run_blocking",
+        let panics = self.should_panic();
+        let run = match (self.is_async, &panics) {
+            (true, None) => "::retape::_attribute::run",
+            (false, None) => "::retape::_attribute::run_blocking",
+            (true, Some(_)) => "::retape::_attribute::run_to_panic",
+            (false, Some(_)) => "::retape::_attribute::run_blocking_to_panic",
         };
         // What the compiler says of a function that takes something else is said at its argument.
         let mut name = self.name.clone();
         name.set_span(name.span().located_at(self.session));
-        let arguments = builder.chain([punct(',', at), name.into()]).collect();
+        let any_would_do = panics.map(|any| [punct(',', at), Ident::new(any, at).into()]);
+        let arguments = builder.chain([punct(',', at), name.into()]);
+        let arguments = arguments.chain(any_would_do.into_iter().flatten()).collect();
         let mut body = self.whole;
         body.extend(code(run, at));
         body.extend([group(Delimiter::Parenthesis, arguments, at)]);
@@ -81,6 +86,16 @@ impl Function {
             group(Delimiter::Brace, body, at),
         ]);
         test
+    }
+
+    /// Whether any panic will do, if `#[should_panic]` stands beside it: `true` or `false`.
+    fn should_panic(&self) -> Option<&'static str> {
+        self.attributes.clone().into_iter().find_map(|token| {
+            let TokenTree::Group(attribute) = token else { return None };
+            let mut words = attribute.stream().into_iter();
+            words.next().filter(|it| is_word(it, "should_panic"))?;
+            Some(if words.next().is_none() { "true" } else { "false" })
+        })
     }
 
     /// The name of the cassette: `&::retape::_attribute::name(::core::module_path!(), "NAME")`.

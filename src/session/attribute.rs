@@ -1,8 +1,11 @@
 //! What `#[retape::test]` calls.
 
 use std::fmt::Debug;
+use std::panic::resume_unwind;
 
-use super::run::Failed;
+use tokio::runtime::Runtime;
+
+use super::run::{Failed, Left, caught};
 use super::{Session, SessionBuilder};
 use crate::cassette::Name;
 
@@ -15,19 +18,59 @@ pub fn name(module: &str, test: &str) -> String {
 /// Runs a test, and fails it if the session does not end well.
 #[track_caller]
 pub fn run<T: Outcome>(settings: SessionBuilder, test: impl AsyncFn(&Session) -> T) {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-    let runtime = runtime.expect("a test needs a runtime");
-    let outcome = runtime.block_on(settings.attempt(async |session| test(session).await.outcome()));
+    let outcome =
+        runtime().block_on(settings.attempt(async |session| test(session).await.outcome()));
     match outcome {
         Ok(()) => {}
         Err(Failed::Session(error)) => panic!("{error:?}"),
-        Err(Failed::Test(Failure(why), left)) => {
-            // The error of a client says `470 Not Recorded` at best.
-            let told: Vec<String> = std::iter::once(why).chain(left.told()).collect();
-            panic!("{}", told.join("\n"))
-        }
+        Err(Failed::Test(Failure(why), left)) => panic!("{}", told(why, &left)),
     }
+}
+
+/// As [`run`], for a test that is to panic: if it does, what it recorded is saved. Where any panic would do
+/// (`#[should_panic]` without `expected`), none comes of what it missed.
+#[track_caller]
+pub fn run_to_panic<T: Outcome>(
+    settings: SessionBuilder,
+    test: impl AsyncFn(&Session) -> T,
+    any_would_do: bool,
+) {
+    let outcome =
+        runtime().block_on(settings.attempt(async |session| match caught(test(session)).await {
+            Ok(_) if any_would_do => Err(Failure("the test did not panic".to_owned())),
+            // What is expected may be said of its session.
+            Ok(value) => value.outcome().map(|()| None),
+            Err(panic) => Ok(Some(panic)),
+        }));
+    let why = match outcome {
+        Ok(Some(panic)) => resume_unwind(panic),
+        Ok(None) => return,
+        Err(Failed::Session(error)) => format!("{error:?}"),
+        Err(Failed::Test(Failure(why), left)) => told(why, &left),
+    };
+    if any_would_do { eprintln!("{why}") } else { panic!("{why}") }
+}
+
+/// As [`run_to_panic`], for a test that blocks.
+#[track_caller]
+pub fn run_blocking_to_panic<T: Outcome>(
+    settings: SessionBuilder,
+    test: impl Fn(&Session) -> T,
+    any_would_do: bool,
+) {
+    let test = async |session: &Session| tokio::task::block_in_place(|| test(session));
+    run_to_panic(settings, test, any_would_do);
+}
+
+fn runtime() -> Runtime {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    runtime.expect("a test needs a runtime")
+}
+
+/// Why a test failed, and what its session knows of that: the error of a client says `470 Not Recorded` at best.
+fn told(why: String, left: &Left) -> String {
+    std::iter::once(why).chain(left.told()).collect::<Vec<_>>().join("\n")
 }
 
 /// As [`run`], for a test that blocks. The session is served by another thread.

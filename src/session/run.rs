@@ -151,7 +151,7 @@ fn kept(recording: &Recording) -> Option<String> {
 }
 
 /// What a future comes to, a panic included.
-async fn caught<T>(future: impl Future<Output = T>) -> thread::Result<T> {
+pub(super) async fn caught<T>(future: impl Future<Output = T>) -> thread::Result<T> {
     let mut future = pin!(future);
     let poll = future::poll_fn(|context| {
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));

@@ -50,6 +50,13 @@ async fn an_error_fails_the_test(_session: &Session) -> Result<(), &'static str>
     Err("no agent")
 }
 
+#[retape::test(mode = Mode::Record, upstream = agents(), cassettes = folder("panicked"))]
+#[should_panic]
+async fn a_test_that_is_to_panic_may_record(session: &Session) {
+    let _ = reqwest::get(format!("{}/v1/agents", session.url())).await;
+    panic!("as it is to");
+}
+
 /// Asks for what was not recorded, if it runs in a process of its own.
 fn missed(session: &Session) -> Option<u16> {
     std::env::var_os(ALONE)?;
@@ -80,6 +87,20 @@ fn alone(test: &str, task: &str) -> Command {
     alone.env(ALONE, task).env("RUST_BACKTRACE", "0").env("INSTA_UPDATE", "no");
     alone.env_remove("INSTA_FORCE_PASS");
     alone
+}
+
+#[retape::test(cassette = "openai/rest", mode = Mode::Replay, allow_unused)]
+#[should_panic]
+fn to_panic(session: &Session) {
+    missed(session);
+    panic!("as it is to");
+}
+
+#[test]
+fn what_it_missed_fails_a_test_that_is_to_panic() {
+    let output = alone("to_panic", "fail").output().unwrap();
+
+    assert!(!output.status.success(), "{output:?}");
 }
 
 #[test]
