@@ -255,9 +255,6 @@ impl Signals {
                 .map_err(|source| Error::new(Kind::Io("listen for signals")).because(source))?;
             Ok((signal, stream))
         };
-        // A file that may not grow is an error where it is written, as a full disk is. A handler is never taken away.
-        #[cfg(unix)]
-        let _ = unix::signal(unix::SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()));
         Ok(Self {
             #[cfg(unix)]
             streams: [listen(INTERRUPT)?, listen(TERMINATE)?, listen(HANG_UP)?],

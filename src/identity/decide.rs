@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::carriers::{carried, may_count};
 use super::names::{Calls, Role, field_name};
 use super::parts::{Parts, Sockets};
+use super::wanted::Wanted;
 use super::{
     Meaning, Words, each_document, each_text, fields, identifiers, is_epoch, is_moment,
     may_identify, may_mark, may_number, moments, pieced_together, plain, refers, says_something,
@@ -187,11 +188,11 @@ fn found_in_requests(cassette: &Cassette, words: &Words) -> HashSet<String> {
 }
 
 /// A value of a request that may be a name.
-struct Candidate {
-    value: String,
-    interaction: usize,
+pub(super) struct Candidate {
+    pub(super) value: String,
+    pub(super) interaction: usize,
     at: String,
-    sort: Sort,
+    pub(super) sort: Sort,
 }
 
 impl Candidate {
@@ -207,7 +208,7 @@ impl Candidate {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sort {
+pub(super) enum Sort {
     /// A word within a text.
     Word,
     /// A whole value in a field for identifiers.
@@ -354,61 +355,10 @@ struct Given<'c, I> {
 }
 
 /// A shorter word is the same by chance as often as not.
-const TELLING: usize = 4;
+pub(super) const TELLING: usize = 4;
 
 /// A number with as many digits is hardly the same by chance.
 const LONG_NUMBER: usize = 6;
-
-/// What answers are looked through for.
-struct Wanted<'c> {
-    /// What is found within texts.
-    words: Words,
-    /// All of it.
-    all: Words,
-    /// The last interaction that says it.
-    last: HashMap<&'c str, usize>,
-    /// The segments that paths have behind others: what a `POST` to these has made may be called so.
-    below: HashMap<String, HashSet<String>>,
-}
-
-impl<'c> Wanted<'c> {
-    fn of(candidates: &'c [Candidate]) -> Self {
-        let is_word = |it: &&Candidate| it.sort != Sort::Reference && it.value.len() >= TELLING;
-        let words = candidates.iter().filter(is_word).map(|it| it.value.as_str());
-        let last: HashMap<&str, usize> =
-            candidates.iter().map(|it| (it.value.as_str(), it.interaction)).collect();
-        let (words, all) = (Words::of(words), Words::of(last.keys().copied()));
-        Self { words, all, last, below: HashMap::new() }
-    }
-
-    fn with_what_is_below(mut self, interactions: &impl Interactions) -> Self {
-        for interaction in interactions.each() {
-            let path = interaction.request.path_only();
-            for (at, _) in path.match_indices('/').filter(|(at, _)| *at > 0) {
-                let name = path[at + 1..].split('/').next().unwrap_or_default();
-                self.below.entry(path[..at].to_owned()).or_default().insert(name.to_owned());
-            }
-        }
-        self
-    }
-
-    /// What the thing may be called that a request has made, as later requests say it.
-    fn names_below(&self, request: &Request) -> Option<&HashSet<String>> {
-        let path = request.path_only();
-        let path = path.strip_suffix('/').unwrap_or(path);
-        self.below.get(path).filter(|_| request.method == "POST")
-    }
-
-    /// Whether a body may hold what a later interaction says. Where anything is escaped, it may; what is no text
-    /// has words and nothing else.
-    fn stands_in(&self, body: &[u8], number: usize) -> bool {
-        let is_later = |value: &str| self.last.get(value).is_some_and(|last| *last > number);
-        if memchr::memchr(0, body).is_some() && str::from_utf8(body).is_err() {
-            return self.words.any(body, is_later);
-        }
-        memchr::memchr(b'\\', body).is_some() || self.all.any(body, is_later)
-    }
-}
 
 impl<'c, I: Interactions> Given<'c, I> {
     fn of(interactions: &'c I, wanted: &Wanted<'_>, parts: Parts<'c, I>) -> Self {

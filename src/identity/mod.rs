@@ -30,6 +30,7 @@ mod parts;
 mod plain;
 mod servers;
 mod texts;
+mod wanted;
 
 pub use bindings::Bindings;
 #[cfg(feature = "record")]

@@ -414,7 +414,8 @@ mod tests {
             api_key apiKey API_KEY x-api-key apikey OPENAI_API_KEY OpenAIApiKey access_token \
             accessToken refresh_token id_token client_secret password userPassword passwd \
             secret private_key privateKey authorization auth_token bearer secret_key \
-            AWS_SECRET_ACCESS_KEY api_key_enc password2 credential"
+            AWS_SECRET_ACCESS_KEY api_key_enc password2 credential password_confirmation \
+            passwordConfirm password-again"
             .split(' ')
         {
             assert_eq!(field(name), Tells::Secret, "{name}");

@@ -199,6 +199,20 @@ fn the_pieces_of_one_message_prove_nothing() {
 }
 
 #[test]
+fn elements_of_one_message_are_several_things() {
+    let said = |number: usize, many: usize| {
+        let name = |at: usize| format!(r#"{{"id":"msg-{number}7f3c{at}d"}}"#);
+        let all: Vec<String> = (0..many).map(name).collect();
+        ("values".to_owned(), format!(r#"{{"messages":[{}]}}"#, all.join(",")))
+    };
+    let traces: Vec<Owned> =
+        (10..22).map(|number| (None, vec![said(number, 1), said(number, 2)])).collect();
+
+    let found = learned(&traces);
+    assert!(!found.iter().any(|it| it.contains("constant")), "{found:?}");
+}
+
+#[test]
 fn identifiers_of_letters_alone_tie_messages_and_words_do_not() {
     let traces = |names: [&str; 6], field: &str| -> Vec<Owned> {
         let event = |tag: &str, name: &str| (tag.to_owned(), format!(r#"{{"{field}":"{name}"}}"#));

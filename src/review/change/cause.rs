@@ -47,20 +47,25 @@ pub(super) fn instead(all: &mut [(&Endpoint, Vec<Draft>)]) {
         let causes: Vec<Draft> = all[at].1.iter().filter(|it| says_instead(it)).cloned().collect();
         for cause in causes {
             let told: BTreeSet<&String> = shown(&cause).collect();
-            let is_gone = |draft: &Draft| {
-                matches!(draft.rule, Rule::StatusGone | Rule::MediaGone) && draft.shown.is_none()
+            let is_gone = |draft: &Draft, status: u16| {
+                matches!(draft.rule, Rule::StatusGone | Rule::MediaGone)
+                    && draft.shown.is_none()
+                    && (status < 400 || cause.key.starts_with(&status.to_string()))
             };
             // Answers that take the place of others are of another kind than those that they stand among now.
             let is_there = |draft: &Draft| {
                 draft.shown.is_some() && shown(draft).all(|place| told.contains(place))
             };
+            // The same status is told of the endpoint.
+            let is_of_request =
+                |draft: &Draft| draft.rule == Rule::RequestRefused && cause.rule == Rule::StatusNew;
             let mut brought = Vec::new();
             for (other, drafts) in &mut *all {
                 if (&other.method, &other.path) == (&endpoint.method, &endpoint.path) {
                     let is_brought = |draft: &mut Draft| {
                         cause.verdict <= draft.verdict
-                            && (is_gone(draft) && other.status < 400
-                                || is_there(draft) && *other != endpoint)
+                            && (is_gone(draft, other.status)
+                                || is_there(draft) && (*other != endpoint || is_of_request(draft)))
                     };
                     let told = drafts.extract_if(.., is_brought);
                     brought.extend(told.map(|draft| draft.what));

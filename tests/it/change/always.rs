@@ -115,6 +115,15 @@ fn what_is_another_in_each_release_or_each_recording_is_no_change() {
 }
 
 #[test]
+fn identifiers_are_no_words_whatever_their_field_is_called() {
+    for name in ["payment_method", "close_reason", "order_status", "event_type"] {
+        let of = |value: &'static str| move |_| format!(r#"{{"{name}":"{value}","n":1}}"#);
+        let told = between(&side(of("pm_8f3kQzT1xLm2Wp")), &side(of("pm_Zk29LpQ7vTn4Rb")));
+        assert!(!told.iter().any(|it| it.contains("value-other")), "{told:?}");
+    }
+}
+
+#[test]
 fn what_clients_say_or_ask_otherwise_is_no_change_of_the_server() {
     let told = |old: &Side, new: &Side| {
         let told = between(old, new);

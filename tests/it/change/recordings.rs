@@ -448,6 +448,19 @@ fn a_request_that_is_refused_now_breaks() {
 }
 
 #[test]
+fn a_request_that_is_refused_for_another_reason_breaks_also_where_others_are() {
+    let refused = |status: u16| {
+        vec![exchange("/state", ASKED, status, &["{}"]), exchange("/state", OTHER, 400, &["{}"])]
+    };
+
+    let what = "a request that was refused with 404 is refused with 400";
+    check(refused(404), refused(400), &[&format!("breaking request-refused: {what}")]);
+    // How busy a server is, it may say now and then.
+    let told = told(&compared(&side(refused(429)), &side(refused(400))));
+    assert!(!told.iter().any(|it| it.contains("request-refused")), "{told:?}");
+}
+
+#[test]
 fn a_call_that_comes_to_an_error_now_breaks() {
     let call = |number: u32, said: &str| {
         let id = format!(r#""jsonrpc":"2.0","id":{number}"#);

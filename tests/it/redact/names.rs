@@ -138,6 +138,32 @@ fn what_elements_of_a_page_hold_by_their_names_is_replaced() {
 }
 
 #[test]
+fn what_elements_of_a_document_hold_by_their_names_is_replaced() {
+    let secret = "q7w8".repeat(6);
+    for name in
+        "client_secret access_token refresh_token id_token AuthToken SharedAccessKey transactionKey"
+            .split(' ')
+    {
+        let placeholder = format!("[redacted:{name}]");
+        for document in ["<r><NAME>$</NAME></r>", "<NAME xsi:type=\"xsd:string\">$</NAME>"] {
+            let document = document.replace("NAME", name);
+            check_prose(&document.replace('$', &secret), &document.replace('$', &placeholder));
+        }
+    }
+}
+
+#[test]
+fn a_password_that_is_said_again_and_one_of_a_composed_name_are_replaced() {
+    for name in ["password_confirmation", "DB_PASS", "smtpPass"] {
+        let placeholder = format!("{{\"{name}\":\"[redacted:{name}]\"}}");
+        assert_eq!(body("application/json", &format!("{{\"{name}\":\"hunter7\"}}")), placeholder);
+    }
+    // Its quotes are escaped in a string of JSON.
+    let text = r#"{"text":"env:\n- name: DB_PASSWORD\n  value: \"$\"\n"}"#;
+    assert!(!body("application/json", &text.replace('$', "hunter7oak")).contains("hunter7oak"));
+}
+
+#[test]
 fn what_a_server_says_of_a_value_that_it_refuses_is_kept() {
     let refused = |status: u16, body: &str| {
         let mut answer = response(&[("content-type", "application/json")], whole(body));
