@@ -30,6 +30,7 @@ pub fn run<T: Outcome>(settings: SessionBuilder, test: impl AsyncFn(&Session) ->
 /// As [`run`], for a test that is to panic: if it does, what it recorded is saved. Where any panic would do
 /// (`#[should_panic]` without `expected`), none comes of what it missed.
 #[track_caller]
+#[expect(clippy::print_stderr, reason = "the harness shows it with the test, which fails")]
 pub fn run_to_panic<T: Outcome>(
     settings: SessionBuilder,
     test: impl AsyncFn(&Session) -> T,

@@ -30,6 +30,8 @@ enum In {
     Table(u64),
     /// The segment with that number of a path.
     Path(usize),
+    /// The value with that number of an answer.
+    Answer(usize),
 }
 
 /// The names in a place.
@@ -49,13 +51,12 @@ pub(super) fn anew(sides: [&[View<'_>]; 2], ids: [Option<&Ids>; 2]) -> [HashSet<
     }
     let [old, new] = sides;
     let returned = in_both(&[returned(old, ids[0]), returned(new, ids[1])]);
+    let back = in_both(&sides.map(came_back));
     let mut asked = in_both(&sides.map(by_path));
     sides.into_iter().zip(&mut asked).for_each(|(views, names)| retain_given(views, names));
-    let more = returned.into_iter().zip(asked);
-    found.iter_mut().zip(more).for_each(|(found, (returned, asked))| {
-        found.extend(returned);
-        found.extend(asked);
-    });
+    for more in [returned, asked, back] {
+        found.iter_mut().zip(more).for_each(|(found, more)| found.extend(more));
+    }
     found
 }
 
@@ -99,6 +100,31 @@ fn returned<'v>(views: &[View<'_>], ids: Option<&'v Ids>) -> ByPlace<'v> {
         let at = In::Table(hash_of(&*uncounted(&id.at)));
         found.entry((views[id.interaction].route, at)).or_default().insert(&id.value);
     }
+    found
+}
+
+/// What answers say in places from which several values came back in requests: `"next_batch"` and `?since=…`. What a
+/// client had said before is not the server's.
+fn came_back<'v>(views: &'v [View<'_>]) -> ByPlace<'v> {
+    let (mut found, mut asked) = (ByPlace::new(), HashSet::new());
+    let mut back: HashMap<Place, HashSet<&str>> = HashMap::new();
+    let mut given: HashMap<&str, Place> = HashMap::new();
+    for view in views {
+        for value in view.asked_texts().into_iter().map(Said::value) {
+            if let Some(place) = given.get(value) {
+                back.entry(*place).or_default().insert(value);
+            }
+            asked.insert(value);
+        }
+        for (at, said) in view.answered_values().enumerate() {
+            let (value, place) = (said.value(), (view.route, In::Answer(at)));
+            if is_name(value) && !asked.contains(value) {
+                given.entry(value).or_insert(place);
+                found.entry(place).or_default().insert(value);
+            }
+        }
+    }
+    found.retain(|place, _| back.get(place).is_some_and(|back| back.len() >= SEVERAL));
     found
 }
 

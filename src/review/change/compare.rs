@@ -51,17 +51,24 @@ pub fn compare_by(protocols: &Protocols, old: Known<'_>, new: Known<'_>) -> Repo
     let moved = cassettes::moved(old.cassettes, new.cassettes);
     let renamed = cassettes::renamed(old.cassettes, &moved);
     let old = Known { cassettes: renamed.as_deref().unwrap_or(old.cassettes), ..old };
-    let (mut was, mut is) =
-        parallel::both(|| Promises::of(protocols, old, &[]), || Promises::of(protocols, new, &[]));
+    // What is accepted on one side is called so on the other, if nothing is there.
+    let named = |side: Known<'_>, other: Known<'_>| {
+        if side.accepted.is_empty() { other.accepted.to_vec() } else { Vec::new() }
+    };
+    let (was_named, is_named) = (named(old, new), named(new, old));
+    let (mut was, mut is) = parallel::both(
+        || Promises::of(protocols, old, &was_named),
+        || Promises::of(protocols, new, &is_named),
+    );
     // What is open in a path on one side is open on both.
     let open = is.open_to(&was);
     if !open.is_empty() {
-        was = Promises::of(protocols, old, &open);
+        was = Promises::of(protocols, old, &[was_named, open].concat());
     }
     // What told the types before tells them now, also where fewer recordings would not show it.
     let told = [was.told(&is), was.open_to(&is)].concat();
     if !told.is_empty() {
-        is = Promises::of(protocols, new, &told);
+        is = Promises::of(protocols, new, &[is_named, told].concat());
     }
     if !new.cassettes.is_empty() {
         is.forget_orphans(|endpoint| !was.traffic.answers(endpoint).is_empty());

@@ -515,7 +515,7 @@ fn what_a_client_answers_to_its_server_is_no_request() {
 fn a_word_that_another_one_replaces_is_told_with_it() {
     let said = |word: &str| -> Vec<Interaction> {
         let answer = |number: usize| {
-            let word = if number % 2 == 0 { word } else { "tool_calls" };
+            let word = if number.is_multiple_of(2) { word } else { "tool_calls" };
             let asked = format!(r#"{{"n":"{number}"}}"#);
             exchange("/chat", &asked, 200, &[&format!(r#"{{"finish_reason":"{word}"}}"#)])
         };

@@ -41,7 +41,7 @@ fn what_five_of_eight_said_and_none_of_eight_says_is_told_beside_what_comes_and_
             let asked = format!(r#"{{"text":"{prefix} {number}"}}"#);
             let mut said = serde_json::json!({ "n": 1 });
             for (name, is_there) in
-                [("p", number % 2 == 0), ("q", number % 4 < 2), ("r", number > 3)]
+                [("p", number.is_multiple_of(2)), ("q", number % 4 < 2), ("r", number > 3)]
             {
                 is_there.then(|| said[name] = 1.into());
             }

@@ -1393,6 +1393,21 @@ fn what_a_post_has_made_is_called_as_before_however_often_that_is() {
 }
 
 #[test]
+fn what_is_made_anew_for_each_answer_is_called_as_before_where_a_query_gives_it_back() {
+    let synced = |tokens: [&str; 4]| {
+        let told = tokens.map(|token| format!(r#"{{"rooms":[],"next_batch":"{token}"}}"#));
+        let [one, two, three, _] = tokens.map(|token| format!("GET /sync?since={token}"));
+        talk(&[("GET /sync", &told[0]), (&one, &told[1]), (&two, &told[2]), (&three, &told[3])])
+    };
+    let old = synced(["eszycidpyo", "pumzgdpamn", "tyyawoixzh", "sdkaaauram"]);
+
+    check(&old, synced(["bcclfxzvji", "hsreltpusc", "hjdxmpecca", "vgnxaqhyop"]), &old);
+    // A list of what there is has something in common.
+    let listed = synced(["bcclfxzvji", "pumzgdpamn", "hjdxmpecca", "vgnxaqhyop"]);
+    check(&old, listed.clone(), &listed);
+}
+
+#[test]
 fn what_a_server_issued_is_a_name_where_a_stream_told_of_it_first() {
     let posts = |name: &str, title: &str| {
         let post = format!(r#"{{"id":"{name}","title":"{title}"}}"#);
