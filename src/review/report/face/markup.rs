@@ -47,7 +47,10 @@ pub(super) fn plain(text: &str) -> String {
 
 /// A sentence whose literals stand in backticks.
 pub(super) fn sentence(text: &str) -> String {
-    sentence_of(text, plain, code)
+    // A backtick in a literal ends it. What stands there then, such as an address, a server has said.
+    let unlinked =
+        |text: &str| plain(text).replace("://", ":\u{2060}//").replace("www.", "www\u{2060}.");
+    sentence_of(text, unlinked, code)
 }
 
 /// A sentence of which what stands in backticks is shown in another way.
@@ -105,6 +108,7 @@ mod tests {
         assert_eq!(code("`"), "`` ` ``");
         assert_eq!(code("a\nb"), "`a\\nb`");
         assert_eq!(plain("<b>*x* @you [l](u)"), "&lt;b&gt;\\*x\\* @\u{2060}you \\[l\\](u)");
+        assert_eq!(sentence("see http://a.b"), "see http:\u{2060}//a.b");
         assert_eq!(sentence("`<x>` comes * first"), "`<x>` comes \\* first");
         assert_eq!(code_block("", "```"), "````\n```\n````");
     }
