@@ -115,6 +115,10 @@ pub(crate) fn how_to_come_by(folder: &Path, name: &Name, command: &str) -> Strin
                 None if !folder.is_dir() => {
                     format!("there is no folder `{}` yet; {record}", folder.display())
                 }
+                Some(nearest) if nearest == *name => {
+                    "what stands there is no file, or a link that leads nowhere: remove it"
+                        .to_owned()
+                }
                 Some(nearest) => format!("there is `{nearest}`; or {record}"),
                 None => record,
             }

@@ -84,7 +84,7 @@ type Chance<'a> = dyn Fn([(u64, u64); 2]) -> f64 + 'a;
 
 /// What a request asks, as hashes.
 #[derive(Clone, Copy)]
-struct Question {
+pub(super) struct Question {
     /// In which places it says something, whatever that is.
     places: u64,
     /// The same with its words, without those that have a digit, as identifiers and numbers do.
@@ -92,7 +92,7 @@ struct Question {
 }
 
 impl Question {
-    fn of(answer: &Answer) -> Self {
+    pub(super) fn of(answer: &Answer) -> Self {
         let state = FixedState::default();
         let said = answer.said_by_client().unwrap_or_default();
         let words = said.split(|char: char| !char.is_alphanumeric());
@@ -105,6 +105,11 @@ impl Question {
             });
         }
         Self { places: state.hash_one(&places), says: state.hash_one((places, words)) }
+    }
+
+    /// Whether another one asks the same, whatever it is about.
+    pub(super) fn says_as(&self, other: &Self) -> bool {
+        self.says == other.says
     }
 }
 

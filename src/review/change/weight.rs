@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::about::{About, LOOKED_AT};
+use super::always::Question;
 use super::draft::Draft;
 use super::orders::{case_name, tags};
 use super::report::{Part, Verdict};
@@ -241,9 +242,14 @@ impl Sides<'_> {
         // What could not show it before went another way, and is no witness. An invariant comes from many that could.
         let could_show =
             |old: &Answer| draft.rule == Rule::InvariantBroken || about.is_in(old, draft.part);
+        // Something else that is asked in the same place is another scenario.
+        let is_asked_again = |old: &Answer| {
+            let now = new.iter().find(|it| it.place == old.place);
+            now.is_none_or(|now| Question::of(now).says_as(&Question::of(old)))
+        };
         let is_same = |place: &String| match self.old {
             [] => origin.is_of(cassette_of(place)),
-            old => old.iter().any(|it| it.place == *place && could_show(it)),
+            old => old.iter().any(|it| it.place == *place && could_show(it) && is_asked_again(it)),
         };
         let is_one = || match self.old {
             [] => origin.recordings == 1 || are_one(&mut new.iter().copied()),
