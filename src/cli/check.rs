@@ -98,8 +98,7 @@ impl Check {
                 _ => format!("{told}\n{}", report::evidence(&evidence, Colour::Ansi)),
             };
         }
-        tell::data(&told);
-        Ok(())
+        tell::output(&told)
     }
 }
 

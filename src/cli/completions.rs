@@ -34,7 +34,7 @@ impl Completions {
     pub(super) fn run(self) -> Result<Exit> {
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "retape", &mut text);
-        tell::data(&String::from_utf8_lossy(&text));
+        tell::output(&String::from_utf8_lossy(&text))?;
         Ok(Exit::Agrees)
     }
 }

@@ -135,7 +135,7 @@ impl Diff {
         report.strict = self.strict;
         report.locate(|name| new.text_of(name));
         self.write(&report)?;
-        tell::data(&report::changes(&report, self.format, Colour::Ansi));
+        tell::output(&report::changes(&report, self.format, Colour::Ansi))?;
         if !report.cassettes.is_empty() {
             contracts::tell_unread_at(&report.unread.iter().collect::<Vec<_>>());
         }

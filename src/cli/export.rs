@@ -79,7 +79,7 @@ impl Export {
             tell::line(&format!("no contract has {} in its first line", nearest::listed(&only)));
             return Ok(Exit::Findings);
         }
-        tell::data(&format!("{:#}\n", document(&contracts)));
+        tell::output(&format!("{:#}\n", document(&contracts)))?;
         Ok(Exit::Agrees)
     }
 
@@ -95,7 +95,7 @@ impl Export {
             }
         }
         let Exported { text, lost } = foreign::export(&cassettes, to);
-        tell::data(&text);
+        tell::output(&text)?;
         if !lost.is_empty() {
             let lost: Vec<String> =
                 lost.iter().map(|(what, times)| format!("{times} × {what}")).collect();

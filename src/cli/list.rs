@@ -38,8 +38,8 @@ impl List {
             let interactions = count(cassette.interactions.len(), "interaction");
             let upstream = &cassette.recorded.upstream;
             let name = name.as_str();
-            tell::data(format!("{name:width$}  {interactions:>16}  {upstream}").trim_end());
-            tell::data("\n");
+            let line = format!("{name:width$}  {interactions:>16}  {upstream}");
+            tell::output(&format!("{}\n", line.trim_end()))?;
         }
         Ok(Exit::Agrees)
     }

@@ -54,11 +54,11 @@ impl Show {
     fn show(&self, folder: &Path, name: &Name) -> Result<()> {
         let loaded = store::load(folder, name)?.searched()?;
         let protocols = Protocols::of(&store::find_config(folder)?);
-        tell::data(&if self.ids {
+        tell::output(&if self.ids {
             report::ids(name.as_str(), &loaded, Colour::Ansi)
         } else {
             report::show_by(&protocols, name.as_str(), &loaded, self.options())
-        });
+        })?;
         Ok(())
     }
 

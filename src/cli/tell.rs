@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::env;
 use std::error::Error as _;
 use std::fmt;
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
 use super::Exit;
 use super::child::Heard;
 use crate::cassette::{Id, Name};
-use crate::error::Error;
+use crate::error::{Error, Kind, Result};
 use crate::redact::Suspect;
 use crate::review::report::{count, visible};
 use crate::serve::recorder::{Kept, Recording, Saved};
@@ -31,6 +31,23 @@ pub(super) fn data(text: &str) {
     // A reader that has seen enough (`| head`) is no failure.
     let mut out = anstream::stdout();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Data that a command is there for.
+///
+/// # Errors
+///
+/// If it cannot be written: what it was redirected to is not whole.
+pub(super) fn output(text: &str) -> Result<()> {
+    let mut out = anstream::stdout();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(source) if source.kind() != ErrorKind::BrokenPipe => {
+            let error = Error::new(Kind::Io("write to standard output")).because(source);
+            Err(error.with_hint("what was written is not whole: free some space, then try again"))
+        }
+        // A reader that has seen enough (`| head`) is no failure.
+        _ => Ok(()),
+    }
 }
 
 /// One line to the person at the terminal.

@@ -24,6 +24,20 @@ fn a_new_cassette_is_listed_and_shown_by_a_pattern() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn what_cannot_be_printed_is_told() {
+    let stage = Stage::new();
+    run(&stage, &["new", "shop/empty"]);
+
+    for arguments in [&["list"][..], &["show", "shop/*"], &["export", "--to", "har"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = stage.retape(arguments).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(said(&output).contains("hint: what was written is not whole"), "{arguments:?}");
+    }
+}
+
+#[test]
 fn what_is_not_there_is_said() {
     let stage = Stage::new();
     run(&stage, &["new", "shop/empty"]);

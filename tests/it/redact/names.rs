@@ -153,6 +153,14 @@ fn what_elements_of_a_document_hold_by_their_names_is_replaced() {
 }
 
 #[test]
+fn a_word_under_the_name_of_several_secrets_is_none_of_them() {
+    let said = r#"{"permissions":{"secrets":"read","contents":"write"}}"#;
+    assert_eq!(body("application/json", said), said);
+    let listed = r#"{"secrets":["hunter7oak"],"api_keys":{"a":"hunter7oak"}}"#;
+    assert!(!body("application/json", listed).contains("hunter7oak"));
+}
+
+#[test]
 fn a_password_that_is_said_again_and_one_of_a_composed_name_are_replaced() {
     for name in ["password_confirmation", "DB_PASS", "smtpPass"] {
         let placeholder = format!("{{\"{name}\":\"[redacted:{name}]\"}}");
