@@ -2,12 +2,12 @@
 
 const path = require("node:path");
 const { Tapes } = require("./index.cjs");
-const { only, quoted } = require("./quoted.cjs");
+const { only, onlyFile } = require("./quoted.cjs");
 
 /** Gives each test of this file, or of this `describe`, a cassette of its own, and one to the hooks around them. */
 exports.retape = function retape(options) {
   const tapes = new Tapes(options);
-  const place = () => quoted(path.relative(process.cwd(), expect.getState().testPath));
+  const place = () => onlyFile(path.relative(process.cwd(), expect.getState().testPath));
   const end = () => tapes.end({ passed: (running()?.errors ?? []).length === 0 });
   const endHooks = () => tapes.endHooks();
   beforeAll(() => tapes.beginHooks({ file: expect.getState().testPath, rerun: `npx jest ${place()}` }));

@@ -23,11 +23,13 @@ const RUNNERS = {
     head: `import { afterAll, afterEach, beforeAll, test } from "vitest"; import { retape } from "retape-http/vitest"; import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`,
     file: "things.test.mjs",
     command: (file) => ["npx", "vitest", "run", "--no-color", file],
+    failing: "test.fails",
   },
   jest: {
     head: `const { retape } = require("retape-http/jest");`,
     file: "things.test.js",
     command: (file) => ["npx", "jest", "--no-color", file],
+    failing: "test.failing",
   },
 };
 
@@ -325,6 +327,49 @@ async function suite(runner, place) {
   assert.match(without.text, /no cassette `\S*things\/has no cassette`/);
   assert.ok(without.text.includes(`PUT ${origin}/nothing?of=it`), without.text);
   assert.match(without.text, /RETAPE_MODE=record (npx vitest run|npx jest|node --test)/);
+
+  // What a hint says can be copied, whatever the title is: it runs that test, and nothing of the title.
+  const titles = ["/it's (a+b)? $HOME `touch ran`", "--flag"];
+  const asks = (query) => write(`
+    retape({ cassette: ({ names }) => ["titles", ...names] });
+    for (const title of ${JSON.stringify(titles)}) test(title, async () => { await fetch("${origin}/t${query}"); });
+  `);
+  asks("");
+  passes(await run());
+  asks("?changed=1");
+  const hints = new Set((await run({ CI: "true" })).text.match(/RETAPE_MODE=record (npx vitest run|npx jest|node --test) .*/g));
+  assert.equal(hints.size, titles.length, [...hints].join("\n"));
+  const changed = () => cassettes().filter((each) => each.startsWith("titles") && fs.readFileSync(path.join(place, "cassettes", each), "utf8").includes("changed=1"));
+  let renewed = 0;
+  for (const hint of hints) {
+    const again = await execute(["bash", "-c", hint], place);
+    passes(again);
+    assert.equal(changed().length, (renewed += 1), `${hint}\n${again.text}`);
+  }
+  assert.ok(!fs.existsSync(path.join(place, "ran")));
+
+  // A test that is to fail has passed once it fails, but not by what it missed.
+  if (runner.failing) {
+    const fails = (query, body = "assert.equal(1, 2);") => write(`
+      const assert = require("node:assert");
+      retape({ cassette: ({ names }) => ["failing", ...names] });
+      ${runner.failing}("is a known bug", async () => { await fetch("${origin}/f${query}"); ${body} });
+    `);
+    const known = () => cassettes().filter((each) => each.startsWith("failing"));
+    fails("", "");
+    assert.notEqual((await run()).status, 0);
+    assert.ok(!known().includes("failing/is a known bug.json"), String(known()));
+    fails("");
+    passes(await run());
+    assert.ok(known().includes("failing/is a known bug.json"), String(known()));
+    asked = 0;
+    passes(await run({ CI: "true" }));
+    assert.equal(asked, 0, "nothing goes to the network");
+    fails("?other");
+    const hidden = await run({ CI: "true" });
+    assert.notEqual(hidden.status, 0, hidden.text);
+    assert.match(hidden.text, /a request has no recorded answer[^]*GET \/f\?other/);
+  }
 
   write(`
     retape({ upstraem: "${origin}" });
