@@ -54,7 +54,7 @@ class Scope {
 }
 
 /** A name of parts: what a file or an address may not hold is replaced, and told apart by a short hash. It is the
- *  same in Rust and Python (`tests/names.json`). */
+ *  same in Rust, Python and Go (`tests/names.json`). */
 function nameOf(parts) {
   return parts.map(part).join("/");
 }

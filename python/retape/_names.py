@@ -14,8 +14,8 @@ _LONGEST = 150
 
 
 def part(text: str) -> str:
-    """A part of a name. What is changed or cut off is told apart by a short hash. It is the same in Rust and
-    JavaScript (``tests/names.json``)."""
+    """A part of a name. What is changed or cut off is told apart by a short hash. It is the same in Rust,
+    JavaScript and Go (``tests/names.json``)."""
     clean = _REFUSED.sub("_", text).rstrip(" .")
     if clean.startswith(".") or clean in ("", "-"):
         clean = "_" + clean

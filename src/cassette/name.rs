@@ -54,7 +54,7 @@ impl Name {
     }
 
     /// A part of the name of a test's cassette: what is changed or cut off is told apart by a hash. The plugins
-    /// for pytest and JavaScript have the same rule, so that all runners find the same file.
+    /// for pytest, JavaScript and Go have the same rule, so that all runners find the same file.
     pub(crate) fn part_of_test(text: &str) -> String {
         let mut clean = text.replace(|c| c == '/' || is_refused(&c), "_");
         clean.truncate(clean.trim_end_matches([' ', '.']).len());
