@@ -30,18 +30,18 @@ func Client(t testing.TB) *http.Client {
 // Transport is what Client uses, for clients that take a transport. All clients of a test have one cassette, whatever
 // servers they ask.
 func Transport(t testing.TB) http.RoundTripper {
-	shared, known := transports.LoadOrStore(t, &transport{t: t})
+	shared, known := transports.LoadOrStore(t.Name(), &transport{t: t})
 	own := shared.(*transport)
 	if !known {
 		t.Cleanup(func() {
-			transports.Delete(t)
+			transports.Delete(t.Name())
 			own.finish()
 		})
 	}
 	return own
 }
 
-// transports has one for each test that is running.
+// transports has one for each test that is running, by its name: suites wrap a test anew for each of their calls.
 var transports sync.Map
 
 type transport struct {
