@@ -71,9 +71,11 @@ impl Function {
         // What the compiler says of a function that takes something else is said at its argument.
         let mut name = self.name.clone();
         name.set_span(name.span().located_at(self.session));
-        let any_would_do = panics.map(|any| [punct(',', at), Ident::new(any, at).into()]);
-        let arguments = builder.chain([punct(',', at), name.into()]);
-        let arguments = arguments.chain(any_would_do.into_iter().flatten()).collect();
+        let mut arguments: TokenStream = builder.chain([punct(',', at), name.into()]).collect();
+        if let Some(expected) = panics {
+            arguments.extend([punct(',', at)]);
+            arguments.extend(expected);
+        }
         let mut body = self.whole;
         body.extend(code(run, at));
         body.extend([group(Delimiter::Parenthesis, arguments, at)]);
@@ -88,13 +90,19 @@ impl Function {
         test
     }
 
-    /// Whether any panic will do, if `#[should_panic]` stands beside it: `true` or `false`.
-    fn should_panic(&self) -> Option<&'static str> {
+    /// What its panic is to contain, if `#[should_panic]` stands beside it: `Some("text")`, or `None`.
+    fn should_panic(&self) -> Option<TokenStream> {
+        let at = Span::call_site();
         self.attributes.clone().into_iter().find_map(|token| {
             let TokenTree::Group(attribute) = token else { return None };
             let mut words = attribute.stream().into_iter();
             words.next().filter(|it| is_word(it, "should_panic"))?;
-            Some(if words.next().is_none() { "true" } else { "false" })
+            let Some(text) = words.find_map(literal) else {
+                return Some(code("::core::option::Option::None", at));
+            };
+            let mut expected = code("::core::option::Option::Some", at);
+            expected.extend([group(Delimiter::Parenthesis, text.into(), at)]);
+            Some(expected)
         })
     }
 
@@ -107,6 +115,15 @@ impl Function {
         let mut path = code("&::retape::_attribute::name", at);
         path.extend([group(Delimiter::Parenthesis, arguments, at)]);
         path
+    }
+}
+
+/// The text of `= "text"` or `(expected = "text")`.
+fn literal(token: TokenTree) -> Option<TokenTree> {
+    match token {
+        TokenTree::Literal(_) => Some(token),
+        TokenTree::Group(group) => group.stream().into_iter().find_map(literal),
+        _ => None,
     }
 }
 

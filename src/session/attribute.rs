@@ -1,5 +1,7 @@
 //! What `#[retape::test]` calls.
 
+use std::any::Any;
+use std::cell::Cell;
 use std::fmt::Debug;
 use std::panic::resume_unwind;
 
@@ -8,6 +10,7 @@ use tokio::runtime::Runtime;
 use super::run::{Failed, Left, caught};
 use super::{Session, SessionBuilder};
 use crate::cassette::Name;
+use crate::store::mode::Mode;
 
 /// The name of a test's cassette: its path, `agents::tests::are_listed`, as that of a file.
 pub fn name(module: &str, test: &str) -> String {
@@ -27,29 +30,54 @@ pub fn run<T: Outcome>(settings: SessionBuilder, test: impl AsyncFn(&Session) ->
     }
 }
 
-/// As [`run`], for a test that is to panic: if it does, what it recorded is saved. Where any panic would do
-/// (`#[should_panic]` without `expected`), none comes of what it missed.
+/// As [`run`], for a test that is to panic: what it recorded is saved once it does, with what is `expected` of it.
+///
+/// The harness calls it passed by any panic with that text. So none comes of what such a test missed, whose
+/// explanation may have the text too: then it fails because it did not panic. Only a test that ended well, and does
+/// not record, may expect what its session says.
 #[track_caller]
 #[expect(clippy::print_stderr, reason = "the harness shows it with the test, which fails")]
 pub fn run_to_panic<T: Outcome>(
     settings: SessionBuilder,
     test: impl AsyncFn(&Session) -> T,
-    any_would_do: bool,
+    expected: Option<&str>,
 ) {
-    let outcome =
-        runtime().block_on(settings.attempt(async |session| match caught(test(session)).await {
-            Ok(_) if any_would_do => Err(Failure("the test did not panic".to_owned())),
-            // What is expected may be said of its session.
-            Ok(value) => value.outcome().map(|()| None),
-            Err(panic) => Ok(Some(panic)),
-        }));
+    // Whether what is expected may be said of the session.
+    let is_open = Cell::new(expected.is_some());
+    let outcome = runtime().block_on(settings.attempt(async |session| {
+        let records = matches!(session.hub.main.plan(), Mode::Record | Mode::NewEpisodes);
+        match caught(test(session)).await.map(T::outcome) {
+            // The harness refuses it too.
+            Err(panic) if !has(&*panic, expected.unwrap_or_default()) => resume_unwind(panic),
+            Err(panic) => {
+                is_open.set(false);
+                Ok(Some(panic))
+            }
+            Ok(Ok(())) if records || expected.is_none() => {
+                is_open.set(false);
+                Err(Failure("the test did not panic".to_owned()))
+            }
+            Ok(Ok(())) => Ok(None),
+            Ok(Err(failure)) => {
+                is_open.set(is_open.get() && session.misses().is_empty());
+                Err(failure)
+            }
+        }
+    }));
     let why = match outcome {
         Ok(Some(panic)) => resume_unwind(panic),
         Ok(None) => return,
         Err(Failed::Session(error)) => format!("{error:?}"),
         Err(Failed::Test(Failure(why), left)) => told(why, &left),
     };
-    if any_would_do { eprintln!("{why}") } else { panic!("{why}") }
+    if is_open.get() { panic!("{why}") } else { eprintln!("{why}") }
+}
+
+/// Whether the text of a panic has another in it. One that has no text has the empty one.
+fn has(panic: &(dyn Any + Send), text: &str) -> bool {
+    let said = panic.downcast_ref::<&str>().copied();
+    let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    said.unwrap_or_default().contains(text)
 }
 
 /// As [`run_to_panic`], for a test that blocks.
@@ -57,10 +85,10 @@ pub fn run_to_panic<T: Outcome>(
 pub fn run_blocking_to_panic<T: Outcome>(
     settings: SessionBuilder,
     test: impl Fn(&Session) -> T,
-    any_would_do: bool,
+    expected: Option<&str>,
 ) {
     let test = async |session: &Session| tokio::task::block_in_place(|| test(session));
-    run_to_panic(settings, test, any_would_do);
+    run_to_panic(settings, test, expected);
 }
 
 fn runtime() -> Runtime {

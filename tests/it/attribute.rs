@@ -96,11 +96,46 @@ fn to_panic(session: &Session) {
     panic!("as it is to");
 }
 
+#[retape::test(cassette = "openai/rest", mode = Mode::Replay, allow_unused)]
+#[should_panic(expected = "models")]
+fn to_panic_with_a_text(session: &Session) {
+    missed(session);
+    panic!("no models");
+}
+
 #[test]
 fn what_it_missed_fails_a_test_that_is_to_panic() {
-    let output = alone("to_panic", "fail").output().unwrap();
+    for test in ["to_panic", "to_panic_with_a_text"] {
+        let output = alone(test, "fail").output().unwrap();
 
-    assert!(!output.status.success(), "{output:?}");
+        let told = String::from_utf8_lossy(&output.stdout);
+        assert!(!output.status.success() && told.contains("/v1/models?limit=1"), "{told}");
+    }
+}
+
+/// Records, and panics with what it is told, if it runs in a process of its own.
+#[retape::test(mode = Mode::Record, upstream = agents(), cassettes = failing())]
+#[should_panic(expected = "2 agents")]
+fn recording_to_panic(session: &Session) {
+    client::get(&format!("{}/v1/agents", session.url()));
+    let panic = std::env::var(ALONE).unwrap_or("not 2 agents".to_owned());
+    assert!(panic.is_empty(), "{panic}");
+}
+
+#[test]
+fn what_a_test_recorded_that_is_to_panic_is_saved_once_it_panics_as_expected() {
+    let stage = Stage::new();
+    let kept = stage.folder().join("it/attribute");
+    std::fs::create_dir_all(&kept).unwrap();
+    let run = |panic: &str| {
+        let mut test = alone("recording_to_panic", panic);
+        test.env("RETAPE_TEST_FOLDER", stage.folder()).output().unwrap().status.success()
+    };
+    let saved = || kept.join("recording_to_panic.json").exists();
+
+    assert!(!run("another") && !saved(), "another panic");
+    assert!(!run("") && !saved(), "no panic");
+    assert!(run("not 2 agents") && saved(), "the panic");
 }
 
 #[test]
