@@ -58,14 +58,13 @@ impl Check {
         self.tell(&folder, &checked)?;
         // What was found is told wherever nothing can be written.
         let proposed = contracts::propose(&folder, &checked, update);
-        proposed.as_ref().err().into_iter().for_each(tell::error);
         tell_failed(&folder);
         let accepted = store::contracts(&folder)?;
         contracts::tell_unread(&accepted);
         contracts::tell_unknown_places(&contracts::unknown_places(&folder, &accepted)?);
         if is_all_seen(&checked) && checked.unread.is_empty() {
             tell::line("all contracts are kept");
-            return Ok(Exit::Agrees);
+            return proposed.map(|()| Exit::Agrees);
         }
         let new = checked.findings.iter().filter(|it| matches!(it, Finding::New(_))).count();
         if new > 0 {
@@ -77,8 +76,16 @@ impl Check {
             checked.unread.iter().for_each(tell::error);
             return Err(last);
         }
-        if proposed.is_ok() && update == Update::Propose && is_open {
-            tell::line("look at contracts/*.snap.new; `retape accept` accepts what is there");
+        match proposed {
+            Err(error) if checked.fails() => tell::error(&error),
+            proposed => {
+                proposed?;
+                if update == Update::Propose && is_open {
+                    tell::line(
+                        "look at contracts/*.snap.new; `retape accept` accepts what is there",
+                    );
+                }
+            }
         }
         Ok(if checked.fails() { Exit::Findings } else { Exit::Agrees })
     }

@@ -150,7 +150,7 @@ impl Matrix {
         }
         outcomes.sort_by_key(|(number, _)| *number);
         let outcomes: Vec<Outcome> = outcomes.into_iter().map(|(_, outcome)| outcome).collect();
-        Ok(tell_all(&rows, &outcomes))
+        tell_all(&rows, &outcomes)
     }
 }
 
@@ -202,7 +202,7 @@ impl Outcome {
 }
 
 /// Prints the table, and the first lines of what failed.
-fn tell_all(rows: &[Row], outcomes: &[Outcome]) -> Exit {
+fn tell_all(rows: &[Row], outcomes: &[Outcome]) -> Result<Exit> {
     let width = |column: &dyn Fn(&Row) -> String| {
         rows.iter().map(|row| column(row).chars().count()).max().unwrap_or_default()
     };
@@ -214,7 +214,7 @@ fn tell_all(rows: &[Row], outcomes: &[Outcome]) -> Exit {
         let verdict = outcome.verdict();
         table.push_str(&format!("{cut:chunks$}  {what:fault$}  {seconds:>7.2}  {verdict}\n"));
     }
-    tell::data(&table);
+    tell::output(&table)?;
     let usual: BTreeSet<&str> = outcomes
         .iter()
         .filter(|outcome| outcome.passed())
@@ -222,17 +222,17 @@ fn tell_all(rows: &[Row], outcomes: &[Outcome]) -> Exit {
         .collect();
     let failed = rows.iter().zip(outcomes).filter(|(_, outcome)| !outcome.passed());
     for (row, outcome) in failed.clone() {
-        tell::data(&format!("\n{} {}:\n", row.chunks, visible(&row.fault())));
+        tell::output(&format!("\n{} {}:\n", row.chunks, visible(&row.fault())))?;
         let missed = outcome.summary.misses.iter().flat_map(|miss| miss.explanation.lines());
         // What those say that passed is no sign of a failure.
         let said = outcome.ended.said.lines().filter(|line| !usual.contains(line));
         let lines = missed.chain(said).filter(|line| !line.trim().is_empty());
         for line in lines.take(SHOWN) {
-            tell::data(&format!("  {}\n", visible(line)));
+            tell::output(&format!("  {}\n", visible(line)))?;
         }
     }
     let failures = failed.count();
     let passed = outcomes.len() - failures;
     tell::line(&format!("{passed} of {} passed", count(outcomes.len(), "run")));
-    if failures == 0 { Exit::Agrees } else { Exit::Findings }
+    Ok(if failures == 0 { Exit::Agrees } else { Exit::Findings })
 }

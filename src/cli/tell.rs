@@ -26,14 +26,12 @@ pub(super) const BOLD: &str = "\x1b[1m";
 pub(super) const DIM: &str = "\x1b[2m";
 pub(super) const PLAIN: &str = "\x1b[0m";
 
-/// Data, with colour taken out where nobody would see it.
+/// What a person reads who is asked or shown something.
 pub(super) fn data(text: &str) {
-    // A reader that has seen enough (`| head`) is no failure.
-    let mut out = anstream::stdout();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let _ = output(text);
 }
 
-/// Data that a command is there for.
+/// Data that a command is there for, with colour taken out where nobody would see it.
 ///
 /// # Errors
 ///

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::carriers::{carried, may_count};
 use super::names::{Calls, Role, field_name};
 use super::parts::{Parts, Sockets};
-use super::wanted::Wanted;
+use super::wanted::{Below, Wanted};
 use super::{
     Meaning, Words, each_document, each_text, fields, identifiers, is_epoch, is_moment,
     may_identify, may_mark, may_number, moments, pieced_together, plain, refers, says_something,
@@ -59,14 +59,10 @@ fn decide_each<I: Interactions>(
     rules: &Rules,
     sockets: Option<Sockets<'_>>,
 ) -> Ids {
-    let candidates = candidates(looks, interactions, rules);
+    let (candidates, below) = candidates(looks, interactions, rules);
     // What a cassette without a table is read by knows nothing of when a part of an answer came.
     let parts = Parts::of((looks == Looks::Together).then_some(interactions), sockets);
-    let wanted = Wanted::of(&candidates);
-    let wanted = match looks {
-        Looks::Together => wanted.with_what_is_below(interactions),
-        Looks::Alone => wanted,
-    };
+    let wanted = Wanted::of(&candidates, below);
     let given = Given::of(interactions, &wanted, parts);
     let issued = match looks {
         Looks::Together => issued(&candidates, &given),
@@ -224,26 +220,22 @@ pub(super) enum Sort {
     Carried,
 }
 
-fn candidates(looks: Looks, interactions: &impl Interactions, rules: &Rules) -> Vec<Candidate> {
-    let mut found = Vec::new();
+/// What may be a name, and what stands where a `POST` may have made it.
+fn candidates(
+    looks: Looks,
+    interactions: &impl Interactions,
+    rules: &Rules,
+) -> (Vec<Candidate>, Below) {
+    let (mut found, mut below) = (Vec::new(), Below::default());
     let (mut random, mut alike) = (HashMap::new(), Vec::new());
     for (interaction, recorded) in interactions.each().enumerate() {
+        if looks == Looks::Together {
+            below.note(recorded.request.path_only());
+        }
         let body = recorded.request.readable();
         let reading = Reading::of(&recorded.request, &body, rules);
         let calls = Calls::marked(&reading);
-        for (name, value) in recorded.request.headers.iter() {
-            let value = text(value);
-            let mut carried = carried(name, &value);
-            carried.retain(|_| looks == Looks::Together && may_count(name, rules));
-            let said: Vec<_> = words(&value).filter(|range| !carried.contains(range)).collect();
-            let sorts = [(said, Sort::Said), (carried, Sort::Carried)];
-            for (range, sort) in
-                sorts.into_iter().flat_map(|(all, sort)| all.into_iter().map(move |it| (it, sort)))
-            {
-                let (value, at) = (value[range].to_owned(), format!("header.{name}"));
-                found.push(Candidate { value, interaction, at, sort });
-            }
-        }
+        found.extend(in_headers(looks, (interaction, &recorded.request), rules));
         for (node, it) in reading.nodes.iter().enumerate() {
             let mut put = |value: &str, sort| {
                 let at = reading.place(node).to_string();
@@ -287,6 +279,29 @@ fn candidates(looks: Looks, interactions: &impl Interactions, rules: &Rules) -> 
             if let Some(sort) = random.get(&place).copied() {
                 found.insert(before, Candidate { sort, ..candidate });
             }
+        }
+    }
+    (found, below)
+}
+
+/// What the fields of a header say.
+fn in_headers(
+    looks: Looks,
+    (interaction, request): (usize, &Request),
+    rules: &Rules,
+) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    for (name, value) in request.headers.iter() {
+        let value = text(value);
+        let mut carried = carried(name, &value);
+        carried.retain(|_| looks == Looks::Together && may_count(name, rules));
+        let said: Vec<_> = words(&value).filter(|range| !carried.contains(range)).collect();
+        let sorts = [(said, Sort::Said), (carried, Sort::Carried)];
+        for (range, sort) in
+            sorts.into_iter().flat_map(|(all, sort)| all.into_iter().map(move |it| (it, sort)))
+        {
+            let (value, at) = (value[range].to_owned(), format!("header.{name}"));
+            found.push(Candidate { value, interaction, at, sort });
         }
     }
     found
@@ -541,6 +556,7 @@ mod tests {
             assert_eq!(issued("GET", "nginx", name, "/things/NAME"), [""; 0]);
             assert_eq!(issued("POST", name, name, "/things/NAME"), [""; 0]);
             assert_eq!(issued("POST", "nginx", name, "/other/NAME"), [""; 0]);
+            assert_eq!(issued("POST", "nginx", name, "/things-of/NAME"), [""; 0]);
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Words;
 use super::decide::{Candidate, Sort, TELLING};
-use crate::cassette::{Interactions, Request};
+use crate::cassette::Request;
 
 /// What answers are looked through for.
 pub(super) struct Wanted<'c> {
@@ -14,36 +14,45 @@ pub(super) struct Wanted<'c> {
     pub(super) all: Words,
     /// The last interaction that says it.
     pub(super) last: HashMap<&'c str, usize>,
-    /// The segments that paths have behind others: what a `POST` to these has made may be called so.
-    below: HashMap<String, HashSet<String>>,
+    /// The segments of paths behind others.
+    below: Below,
+}
+
+/// The segments that paths have behind others: what a `POST` to these has made may be called so.
+#[derive(Debug, Default)]
+pub(super) struct Below(HashMap<String, HashSet<String>>);
+
+impl Below {
+    pub(super) fn note(&mut self, path: &str) {
+        for (at, _) in path.match_indices('/').filter(|(at, _)| *at > 0) {
+            let (above, _) = path.split_at(at);
+            let segment = segment_behind(above, path).unwrap_or_default();
+            self.0.entry(above.to_owned()).or_default().insert(segment.to_owned());
+        }
+    }
+}
+
+/// The segment that a path has behind another path.
+pub(crate) fn segment_behind<'p>(above: &str, path: &'p str) -> Option<&'p str> {
+    let above = above.strip_suffix('/').unwrap_or(above);
+    path.strip_prefix(above)?.strip_prefix('/')?.split('/').next()
 }
 
 impl<'c> Wanted<'c> {
-    pub(super) fn of(candidates: &'c [Candidate]) -> Self {
+    pub(super) fn of(candidates: &'c [Candidate], below: Below) -> Self {
         let is_word = |it: &&Candidate| it.sort != Sort::Reference && it.value.len() >= TELLING;
         let words = candidates.iter().filter(is_word).map(|it| it.value.as_str());
         let last: HashMap<&str, usize> =
             candidates.iter().map(|it| (it.value.as_str(), it.interaction)).collect();
         let (words, all) = (Words::of(words), Words::of(last.keys().copied()));
-        Self { words, all, last, below: HashMap::new() }
-    }
-
-    pub(super) fn with_what_is_below(mut self, interactions: &impl Interactions) -> Self {
-        for interaction in interactions.each() {
-            let path = interaction.request.path_only();
-            for (at, _) in path.match_indices('/').filter(|(at, _)| *at > 0) {
-                let name = path[at + 1..].split('/').next().unwrap_or_default();
-                self.below.entry(path[..at].to_owned()).or_default().insert(name.to_owned());
-            }
-        }
-        self
+        Self { words, all, last, below }
     }
 
     /// What the thing may be called that a request has made, as later requests say it.
     pub(super) fn names_below(&self, request: &Request) -> Option<&HashSet<String>> {
         let path = request.path_only();
         let path = path.strip_suffix('/').unwrap_or(path);
-        self.below.get(path).filter(|_| request.method == "POST")
+        self.below.0.get(path).filter(|_| request.method == "POST")
     }
 
     /// Whether a body may hold what a later interaction says. Where anything is escaped, it may; what is no text

@@ -82,8 +82,9 @@ impl<'a> Walk<'a, '_, '_> {
         let key = self.levels.last()?.key.as_deref();
         let named = key.filter(|key| match self.notes.field(key) {
             Tells::Secret => true,
-            // One word under the name of several is none of them: `"permissions": {"secrets": "read"}`.
-            Tells::Perhaps | Tells::Secrets => self.notes.may_be_secret(key, &plain(inner)),
+            // A short word under the name of several is none of them: `"permissions": {"secrets": "read"}`.
+            Tells::Secrets => !value::is_short_word(&plain(inner)),
+            Tells::Perhaps => self.notes.may_be_secret(key, &plain(inner)),
             Tells::Nothing | Tells::Holder => false,
         });
         let held = self.levels.held();

@@ -221,6 +221,11 @@ pub(super) fn is_distinctive(value: &str) -> bool {
     value.len() >= SHORTEST && !plain
 }
 
+/// Whether a value is a word of so few letters that nobody guards anything with it: `read`, `write`, `admin`.
+pub(super) fn is_short_word(value: &str) -> bool {
+    value.len() < SHORTEST && value.bytes().all(|byte| byte.is_ascii_lowercase())
+}
+
 /// Whether what a name in prose is said to be is a secret, rather than a word of the prose or a piece
 /// of code.
 pub(super) fn is_assigned(value: &str) -> bool {

@@ -723,6 +723,22 @@ fn differing(rules: Rules, recorded: &Request, asked: &Request) -> Vec<String> {
 }
 
 #[test]
+fn a_miss_shows_no_secret_that_somebody_has_put_into_a_recording() {
+    let token = format!("ghp_{}", "q7W8".repeat(9));
+    let said = |note: &str| request("POST /v1/x", &[JSON], format!(r#"{{"n":1,"note":"{note}"}}"#));
+    let cassette = Cassette { interactions: vec![turn(said(&token), "{}")], ..Cassette::default() };
+    let index = Index::of(&cassette, Rules::default());
+    let playlist = Playlist::new(&index);
+    let asked = (said("x"), Default::default());
+
+    let veil = retape::redact::Redactor::standard();
+    let mismatch = Mismatch::explain(asked, (&cassette, &index, &playlist), &veil);
+
+    let told = format!("{mismatch:?}");
+    assert!(told.contains("note") && !told.contains(&token[4..]), "{told}");
+}
+
+#[test]
 fn the_only_field_of_a_form_is_told_by_its_name() {
     let media = [("content-type", "application/x-www-form-urlencoded")];
     let form = |body: &str| request("POST /v1/x", &media, body.to_owned());

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, HashSet};
 use super::View;
 use crate::cassette::placeholder::OPENING;
 use crate::cassette::{Evidence, Id, Ids, Interaction, Reach};
+use crate::identity::segment_behind;
 
 /// The names that were counted. Of those of the server the table of a recording tells: an answer to a request
 /// that does something issued them, and they say more than a number.
@@ -82,14 +83,13 @@ pub(super) fn issued<'i>(views: &[View<'_>], ids: Option<&'i Ids>) -> impl Itera
     ids.into_iter().flat_map(|ids| &ids.server).filter(is_issued)
 }
 
-/// The names of what a client has had made: it asks for them below the path to which it had posted. One without
-/// a digit may be a word elsewhere.
+/// The names of what a client has had made: a path has them behind that to which it had posted. One without a digit may
+/// be a word elsewhere.
 pub(super) fn made<'i>(views: &[View<'_>], ids: Option<&'i Ids>) -> impl Iterator<Item = &'i str> {
     issued(views, ids).map(|id| (id, &*id.value)).filter_map(|(id, name)| {
+        let above = views[id.interaction].interaction.request.path_only();
         let is_asked_for = |view: &View<'_>| {
-            let above = views[id.interaction].interaction.request.path_only();
-            let below = view.interaction.request.path_only().strip_prefix(above);
-            below.is_some_and(|it| it.split('/').any(|segment| segment == name))
+            segment_behind(above, view.interaction.request.path_only()) == Some(name)
         };
         let has_digit = name.bytes().any(|byte| byte.is_ascii_digit());
         (has_digit && views[id.interaction..].iter().any(is_asked_for)).then_some(name)

@@ -171,30 +171,25 @@ fn unanswered_in(name: &str, pair: &InteractionPair) -> Option<Unanswered> {
     if !is_same {
         return None;
     }
-    let statuses = || old.status.zip(new.status);
     let is_refused = || {
-        let (was, is) = statuses().filter(|(was, is)| *was < 400 && *is >= 400)?;
-        Some((Some(is), refused(was, is)))
-    };
-    let is_refused_otherwise = || {
-        let (was, is) =
-            statuses().filter(|(was, is)| was != is && says_why(*was) && says_why(*is))?;
-        Some((Some(is), refused_otherwise(was, is)))
+        let (was, is) = old.status.zip(new.status).filter(|(was, is)| was != is && *is >= 400)?;
+        let is_otherwise = || says_why(was) && says_why(is);
+        (was < 400 || is_otherwise()).then(|| (Some(is), refused(was, is)))
     };
     let cut = cut_short(old, new).map(|draft| (None, draft));
     let is_failed = || {
         let outcomes = (old.has_result, new.has_result);
         (outcomes == (Some(true), Some(false))).then(|| (None, failed()))
     };
-    let (refused, mut draft) =
-        cut.or_else(is_refused).or_else(is_refused_otherwise).or_else(is_failed)?;
+    let (refused, mut draft) = cut.or_else(is_refused).or_else(is_failed)?;
     draft.seen(&format!("{name} #{}", new.number), Position::Whole);
     Some(Unanswered { place: format!("{name} #{}", old.number), refused, draft })
 }
 
-/// A request that is refused.
+/// A request that is refused, or refused for another reason.
 pub(super) fn refused(was: u16, is: u16) -> Draft {
-    let what = format!("a request that was answered with {was} is refused with {is}");
+    let said = if was < 400 { "answered" } else { "refused" };
+    let what = format!("a request that was {said} with {was} is refused with {is}");
     let draft = Draft::new(Rule::RequestRefused, Verdict::Breaking, Part::Request, what);
     draft.keyed(format!("{was} {is}"))
 }
@@ -202,13 +197,6 @@ pub(super) fn refused(was: u16, is: u16) -> Draft {
 /// Whether a status says what is wrong with a request, and not how busy the server is.
 fn says_why(status: u16) -> bool {
     (400..500).contains(&status) && !matches!(status, 408 | 425 | 429)
-}
-
-/// A request that is refused for another reason.
-fn refused_otherwise(was: u16, is: u16) -> Draft {
-    let what = format!("a request that was refused with {was} is refused with {is}");
-    let draft = Draft::new(Rule::RequestRefused, Verdict::Breaking, Part::Request, what);
-    draft.keyed(format!("{was} {is}"))
 }
 
 /// A call by JSON-RPC that does not come to a result any more.

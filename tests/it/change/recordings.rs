@@ -448,6 +448,18 @@ fn a_request_that_is_refused_now_breaks() {
 }
 
 #[test]
+fn another_question_in_the_same_place_is_no_other_answer_to_the_one() {
+    let asked = |what: &str, said: &str| {
+        vec![exchange("/search", &format!(r#"{{"q":"{what}"}}"#), 200, &[said])]
+    };
+    let (none, one) = (r#"{"milestone":null}"#, r#"{"milestone":{"n":1}}"#);
+    let what = "type-new: `milestone` can be `{n: integer}`";
+
+    check(asked("alpha", none), asked("alpha", one), &[&format!("breaking {what}")]);
+    check(asked("alpha", none), asked("beta", one), &[&format!("unproven {what}")]);
+}
+
+#[test]
 fn a_request_that_is_refused_for_another_reason_breaks_also_where_others_are() {
     let refused = |status: u16| {
         vec![exchange("/state", ASKED, status, &["{}"]), exchange("/state", OTHER, 400, &["{}"])]

@@ -156,8 +156,12 @@ fn what_elements_of_a_document_hold_by_their_names_is_replaced() {
 fn a_word_under_the_name_of_several_secrets_is_none_of_them() {
     let said = r#"{"permissions":{"secrets":"read","contents":"write"}}"#;
     assert_eq!(body("application/json", said), said);
-    let listed = r#"{"secrets":["hunter7oak"],"api_keys":{"a":"hunter7oak"}}"#;
-    assert!(!body("application/json", listed).contains("hunter7oak"));
+    for said in [
+        r#"{"secrets":["hunter7oak"],"api_keys":{"a":"hunter7oak"}}"#,
+        r#"{"credentials":"admin:hunter7oak","cookies":"a=hunter7oak","passwords":"hunter7oak"}"#,
+    ] {
+        assert!(!body("application/json", said).contains("hunter7oak"));
+    }
 }
 
 #[test]
