@@ -306,6 +306,7 @@ fn is_in(words: &str, word: &str) -> bool {
 mod tests {
     use super::{
         behind_scheme, is_credential, is_distinctive, is_placeholder, placeholder, placeholder_in,
+        without_numbers,
     };
 
     #[test]
@@ -314,6 +315,8 @@ mod tests {
         assert!(is_placeholder(&placeholder("x")));
         assert!(!is_placeholder("Bearer [redacted:x]"));
         assert_eq!(placeholder_in("[redacted:a b] and [redacted:x]!"), Some("[redacted:x]"));
+        let first = without_numbers(b"a=[redacted:.AspNet.Id~2]").expect("it has a number");
+        assert_eq!(first, b"a=[redacted:.AspNet.Id]");
         assert_eq!(placeholder_in("[redacted: is not one, nor is [redacted:x"), None);
     }
 

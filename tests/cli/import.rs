@@ -270,3 +270,12 @@ fn a_drift_of_several_cassettes_is_shown_by_the_first_from_where_it_differs() {
     ```
     "#);
 }
+
+#[test]
+#[cfg(unix)]
+fn what_is_no_file_is_not_read() {
+    let (status, said) = import(&Stage::new(), &["/dev/null"]);
+
+    assert_eq!(status, Some(1));
+    assert!(said.contains("it is a pipe or a device, not a file"), "{said}");
+}

@@ -38,6 +38,19 @@ fn what_cannot_be_printed_is_told() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_link_that_leads_nowhere_is_told_as_such() {
+    let stage = Stage::new();
+    run(&stage, &["new", "empty"]);
+    std::os::unix::fs::symlink("nowhere", stage.folder().join("cassettes/gone.json")).unwrap();
+
+    let (status, said) = run(&stage, &["show", "gone"]);
+
+    assert_eq!(status, Some(2));
+    assert!(said.contains("hint: what stands there is no file, or a link that leads"), "{said}");
+}
+
+#[test]
 fn what_is_not_there_is_said() {
     let stage = Stage::new();
     run(&stage, &["new", "shop/empty"]);

@@ -128,3 +128,30 @@ fn a_refusal_is_told_by_the_path_that_the_other_side_shows() {
         ]
     );
 }
+
+#[test]
+fn what_is_accepted_on_one_side_is_called_so_on_the_other() {
+    let search = |key: &str| {
+        let found = format!(r#"{{"hits":{{"{key}":[1]}}}}"#);
+        let asked = |number: usize| format!(r#"{{"q":"{number}"}}"#);
+        let refused = |path: &str, status: u16| {
+            exchange(path, r#"{"q":"none"}"#, status, &[r#"{"error":{"resource.id":"none"}}"#])
+        };
+        let answered = (0..6).map(|it| exchange("/logs/_search", &asked(it), 200, &[&found]));
+        let bad = exchange("/logs/_search", r#"{"q":{}}"#, 400, &[r#"{"error":{}}"#]);
+        apart("search", answered.chain([bad, refused("/none/_search", 404)]))
+    };
+    let (old, same, other) = (search("list"), search("list"), search("docs"));
+    let accepted = learned(&old[..6]);
+    let of_old = Known { name: "old", path: "c", cassettes: &old, accepted: &accepted };
+    let against = |new: &[(Name, Cassette)]| {
+        told(&change::compare(
+            of_old,
+            Known { name: "new", path: "c", cassettes: new, accepted: &[] },
+        ))
+    };
+
+    assert_eq!(against(&same), [""; 0]);
+    let told = against(&other);
+    assert!(told.iter().any(|it| it.starts_with("breaking field-missing")), "{told:?}");
+}
