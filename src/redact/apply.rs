@@ -264,6 +264,7 @@ pub(super) fn requests(redactor: &Redactor, cassette: &mut Cassette, shown: &[(S
         let own = secrets.begin();
         let own = rules(redactor, &mut interaction.request, own);
         secrets.extend(own);
+        let redactor = &*redactor.of_path(&interaction.request);
         if let Outcome::Response(answer) = &mut interaction.outcome {
             let said = answer.frames.iter_mut().filter(|it| it.from == Peer::Client);
             said.for_each(|it| frame(redactor, it, &mut secrets));

@@ -66,6 +66,8 @@ pub(crate) use veiled::{of_request, spell_out};
 use self::name::{Known, Tells};
 use self::own::Own;
 use self::rule::{Notes, Rule, Side};
+use self::veiled::of_client;
+use crate::cassette::exchanges::forget_socket;
 use crate::cassette::splice::{in_order, splice};
 use crate::cassette::{Cassette, Headers, Ids, Interactions, Request};
 use crate::config::Redaction;
@@ -258,12 +260,12 @@ impl Redactor {
     ///
     /// What a client makes up anew may look like a credential in one run and not in the next.
     pub(crate) fn told_by(self, cassette: &mut Cassette) -> Self {
-        let requests = cassette.interactions.iter().map(|interaction| &interaction.request);
         let (mut shown, mut by_path) = (Vec::new(), HashMap::<_, HashSet<String>>::new());
-        for request in requests {
-            let found = of_request(request);
+        for interaction in &cassette.interactions {
+            let found = of_client(interaction);
             let weak = found.iter().map(|(name, _)| name).filter(|name| name::is_weak(name));
-            by_path.entry(request.path_only().to_owned()).or_default().extend(weak.cloned());
+            let path = interaction.request.path_only();
+            by_path.entry(path.to_owned()).or_default().extend(weak.cloned());
             shown.extend(found);
         }
         let here: HashSet<String> = by_path.values().flatten().cloned().collect();
@@ -281,7 +283,9 @@ impl Redactor {
     /// The same rules for a request: which names tell in those of its path, where the recording knows any.
     fn of_path(&self, request: &Request) -> Cow<'_, Self> {
         let Some(Told::Names(names)) = &self.told else { return Cow::Borrowed(self) };
-        match names.by_path.get(request.path_only()).filter(|_| !names.here.is_empty()) {
+        let mut path = request.path_only().to_owned();
+        forget_socket(&mut path);
+        match names.by_path.get(&path).filter(|_| !names.here.is_empty()) {
             Some(here) => {
                 let names = TellingNames { here: here.clone(), by_path: names.by_path.clone() };
                 Cow::Owned(Self { told: Some(Told::Names(names)), ..self.clone() })

@@ -3,7 +3,7 @@
 use super::spelling::json_escaped;
 use super::value;
 use crate::cassette::splice::{Edit, splice};
-use crate::cassette::{Body, Request, Response};
+use crate::cassette::{Body, Frame, Interaction, Peer, Request, Response};
 use crate::text::percent;
 
 /// The placeholders in an answer, each by its name and number.
@@ -27,6 +27,15 @@ pub(crate) fn of_request(request: &Request) -> Vec<(String, usize)> {
     let body = request.readable();
     let headers = request.headers.iter().map(|(_, value)| &value[..]);
     of_texts(std::iter::once(request.path.as_bytes()).chain(headers).chain([&*body]))
+}
+
+/// The same of all that a client says in an interaction.
+pub(super) fn of_client(interaction: &Interaction) -> Vec<(String, usize)> {
+    let mut all = of_request(&interaction.request);
+    let frames = interaction.response().map_or(&[][..], |answer| &answer.frames);
+    let said = frames.iter().filter(|it| it.from == Peer::Client).filter_map(Frame::message);
+    all.extend(of_texts(said.map(|message| &message[..])));
+    all
 }
 
 /// Writes the placeholders in a request as a recording has them, where a client has percent-encoded what it was
