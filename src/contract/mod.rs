@@ -14,6 +14,7 @@ mod headers;
 mod history;
 pub mod invariant;
 mod kinds;
+mod named;
 pub mod openapi;
 pub mod order;
 mod orders;

@@ -8,8 +8,9 @@ use super::cut::{Cut, JsonMessage, Read, Step, outcome};
 use super::headers::{self, Promised};
 use super::history::{self, Before, History};
 use super::kinds::Kinds;
+use super::named::named;
 use super::orders::Orders;
-use super::paths::{is_code, settled};
+use super::paths::settled;
 use super::samples::Samples;
 use super::situation::{Feature, Situation};
 use super::{Contract, Endpoint, Origin, asked};
@@ -175,7 +176,7 @@ impl Traffic {
         };
         let names = ledger.entries.into_iter().filter(|it| is_shown(it) && !is_elsewhere(it));
         let mut names: HashSet<String> = names.map(|entry| entry.value).collect();
-        names.extend(given_codes(cassette));
+        names.extend(named(cassette));
         let read = history::read(&cassette.interactions, &self.protocols);
         let history = Arc::new(History::of_read(&cassette.interactions, &read));
         let endpoint = |it: &Interaction| Some(Endpoint::of(&it.request, it.response()?, &names));
@@ -299,25 +300,6 @@ fn outside_paths(cassette: &Cassette) -> HashSet<&str> {
     let is_of_path = |id: &&Id| id.reach == Reach::Anywhere || id.at.starts_with("path");
     let of_path: HashSet<&str> = client().filter(is_of_path).map(|id| id.value.as_str()).collect();
     client().map(|id| id.value.as_str()).filter(|value| !of_path.contains(value)).collect()
-}
-
-/// The segments of paths that look drawn by lot, and that the server had said before: `run` and `/runs/3fa9c1/steps`.
-fn given_codes(cassette: &Cassette) -> HashSet<String> {
-    let mut given = HashSet::new();
-    for (number, Interaction { request, .. }) in cassette.interactions.iter().enumerate() {
-        let segments = request.path_only().split('/').filter(|segment| is_code(segment));
-        for segment in segments {
-            let quoted = format!("\"{segment}\"");
-            let before = cassette.interactions[..number].iter().filter_map(Interaction::response);
-            let mut bodies = before.map(|response| response.readable().bytes());
-            if !given.contains(segment)
-                && bodies.any(|body| memchr::memmem::find(&body, quoted.as_bytes()).is_some())
-            {
-                given.insert(segment.to_owned());
-            }
-        }
-    }
-    given
 }
 
 /// What ties the messages of whole answers together, as far as it does those of answers that were cut.

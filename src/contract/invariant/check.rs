@@ -241,7 +241,8 @@ impl Check<'_> {
     fn unsaid(&self, field: &Field, to: &[Field], earlier: &dyn Earlier) -> Vec<At<'_>> {
         let sources: Vec<At<'_>> = to.iter().flat_map(|to| self.all(to)).collect();
         let all = self.asked(field).chain(self.all(field)).filter(|at| {
-            let is_here = sources.iter().any(|it| it.event < at.event && it.value == at.value);
+            let is_here =
+                sources.iter().any(|it| it.event < at.event && it.value.says_as(at.value));
             let is_earlier = |key| earlier.fields(key).into_iter().any(|said| to.contains(said));
             at.value.key().is_some_and(|key| !is_here && !is_earlier(key))
         });
@@ -251,13 +252,15 @@ impl Check<'_> {
     /// What refers to nothing before, and what nothing refers to although all should be.
     fn loose(&self, field: &Field, to: &Field, referred: Referred) -> Vec<At<'_>> {
         let (references, sources) = (self.all(field), self.all(to));
-        let ties =
-            |one: &At<'_>, other: &At<'_>| one.event < other.event && one.value == other.value;
+        let ties = |one: &At<'_>, other: &At<'_>| {
+            one.event < other.event && one.value.says_as(other.value)
+        };
         let loose = self.keys(field).filter(|at| !sources.iter().any(|source| ties(source, at)));
         // What is not referred to yet may be.
         let is_over = referred == Referred::Each && self.trace.extent == Extent::Whole;
         // What is said again and again has to be referred to once.
-        let first = |source: &At<'_>| sources.iter().find(|it| it.value == source.value).copied();
+        let first =
+            |source: &At<'_>| sources.iter().find(|it| it.value.says_as(source.value)).copied();
         let unheard = self.keys(to).filter(|source| {
             let first = first(source).unwrap_or(*source);
             is_over && !references.iter().any(|at| ties(&first, at))
@@ -329,5 +332,19 @@ mod tests {
         assert!(
             tries("a.x comes with n=1", &[two], None) && !tries("b.x comes with n=1", &[two], None)
         );
+    }
+
+    #[test]
+    fn what_is_referred_to_is_known_whatever_its_field_is_called() {
+        let invariant = Invariant::parse("b.id refers to a.customer").expect("it is one").remove(0);
+        let broken = |said: &str| {
+            let (first, second) =
+                (r#"{"customer":"cus_NfJgQvTzXbWkLm"}"#, format!(r#"{{"id":"{said}"}}"#));
+            let events = [Event { tag: "a", json: first }, Event { tag: "b", json: &second }];
+            let extent = Extent::Whole;
+            let trace = Trace { request: None, events: &events, earlier: None, extent };
+            Invariant::check(std::slice::from_ref(&invariant), &trace).len()
+        };
+        assert_eq!(["cus_NfJgQvTzXbWkLm", "cus_QvTzXbWkLmNfJg"].map(broken), [0, 1]);
     }
 }

@@ -66,18 +66,32 @@ impl Value<'_> {
         }
     }
 
+    /// Whether both say the same, whatever their fields are called.
+    pub(super) fn says_as(&self, other: &Self) -> bool {
+        match (self.said(), other.said()) {
+            (None, None) => self == other,
+            (one, other) => one == other,
+        }
+    }
+
     /// Whether something may hold of it alone.
     pub(super) fn is_plain(&self) -> bool {
         matches!(self, Self::Key(_) | Self::Number(_))
     }
 }
 
-/// Tells what a JSON text says that identifies something, and where.
+/// Tells what a JSON text says that may identify something, and where. The same word does in a field whose name says
+/// so, and refers to one whose name does not.
 pub(crate) fn identified<'j>(json: Text<'j>, mut told: impl FnMut(&Path, Cow<'j, str>)) {
-    each(json, &mut |path, value| {
-        if let Value::Key(key) = value {
-            told(path, key);
+    each(json, &mut |path, value| match value {
+        Value::Key(key) => told(path, key),
+        Value::Text(spelled) => {
+            let word = unescape(spelled);
+            if is_drawn(&word) {
+                told(path, word);
+            }
         }
+        Value::Number(_) | Value::Length(_) => {}
     });
 }
 

@@ -24,7 +24,7 @@ use super::weight::{CHANCE_OF_ALL, is_outcome};
 use crate::contract::order::{FEWEST, exact};
 use crate::contract::shape::Recordings;
 use crate::contract::{Answer, Contract};
-use crate::identity::{Meaning, identifiers};
+use crate::identity::{Meaning, identifiers, is_moment};
 use crate::text::json::Text;
 
 /// A shorter word stands in what a client says by chance.
@@ -212,11 +212,11 @@ impl Pair<'_, '_> {
     /// Whether it is a name, a time or a version, which are others in each recording or each release.
     fn is_another_each_time(&self, word: &str, now: Option<&str>) -> bool {
         let bare = |word: &str| word.replace(|char: char| char.is_ascii_digit() || char == '.', "");
-        let is_name = |word: &str| identifiers(word).next().is_some();
+        let is_name = |word: &str| identifiers(word).next().is_some() || is_moment(word);
         let is_known_as_word = is_outcome(&self.place.path);
         let is_other = Meaning::of(self.place.field()) != Meaning::Plain
             || now.is_some_and(|now| bare(now) == bare(word));
-        // Whatever a field is called, an identifier is no word of it: `payment_method`.
+        // Whatever a field is called, an identifier or a time is no word of it: `payment_method`, `joined`.
         is_name(word) || now.is_some_and(is_name) || is_other && !is_known_as_word
     }
 

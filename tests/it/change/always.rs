@@ -124,6 +124,15 @@ fn identifiers_are_no_words_whatever_their_field_is_called() {
 }
 
 #[test]
+fn a_time_is_no_word_of_its_field() {
+    let of = |second: usize| {
+        move |it: usize| format!(r#"{{"joined":"2026-11-28T04:37:1{}Z"}}"#, second + it % 2)
+    };
+    let told = between(&side(of(5)), &side(of(6)));
+    assert!(!told.iter().any(|it| it.contains("value-other")), "{told:?}");
+}
+
+#[test]
 fn what_clients_say_or_ask_otherwise_is_no_change_of_the_server() {
     let told = |old: &Side, new: &Side| {
         let told = between(old, new);

@@ -1,0 +1,152 @@
+//! Names of things in paths that are no identifiers by their look.
+
+use std::collections::{HashMap, HashSet};
+
+use super::paths::is_code;
+use crate::cassette::{Cassette, Interaction, Request, Response};
+use crate::identity::{Words, segment_behind};
+use crate::text::json::Text;
+
+/// The segments of paths of which a cassette shows that they name something: those that look drawn by lot, and that the
+/// server had said before (`run` and `/runs/3fa9c1/steps`), and those that clients gave to what they made.
+pub(super) fn named(cassette: &Cassette) -> HashSet<String> {
+    let mut named = given(&cassette.interactions);
+    named.extend(made(&cassette.interactions));
+    named
+}
+
+/// The codes that the server had said in quotes before.
+fn given(interactions: &[Interaction]) -> HashSet<String> {
+    let paths = interactions.iter().map(|it| it.request.path_only()).enumerate();
+    let segments = paths.flat_map(|(number, path)| path.split('/').map(move |it| (it, number)));
+    let last: HashMap<&str, usize> = segments.filter(|(segment, _)| is_code(segment)).collect();
+    if last.is_empty() {
+        return HashSet::new();
+    }
+    let words = Words::of(last.keys().copied());
+    let mut given = HashSet::new();
+    for (number, response) in interactions.iter().map(Interaction::response).enumerate() {
+        let Some(body) = response.map(|it| it.readable().bytes()) else { continue };
+        let text = String::from_utf8_lossy(&body);
+        let is_quote = |at: Option<usize>| at.and_then(|at| text.as_bytes().get(at)) == Some(&b'"');
+        let quoted = words
+            .find(&text)
+            .filter(|at| is_quote(at.start.checked_sub(1)) && is_quote(Some(at.end)));
+        let codes = quoted.map(|at| &text[at]).filter(|code| last[code] > number);
+        given.extend(codes.map(str::to_owned));
+    }
+    given
+}
+
+/// What clients have called the things that a `POST` made: `{"name": "fox-kjznb"}`, and `/pods/fox-kjznb` later. The
+/// answer says it in the same field. Where the status is not 201, another answer there does, too: a word of the
+/// interface may be an option as well (`{"mode": "stream"}`, `/chat/stream`).
+fn made(interactions: &[Interaction]) -> HashSet<String> {
+    let mut behind: HashMap<&str, HashSet<&str>> = HashMap::new();
+    for path in interactions.iter().map(|it| it.request.path_only()) {
+        for (at, _) in path.match_indices('/').filter(|(at, _)| *at > 0) {
+            let segment = segment_behind(&path[..at], path).filter(|it| !it.is_empty());
+            behind.entry(&path[..at]).or_default().extend(segment);
+        }
+    }
+    let mut made = HashSet::new();
+    for (number, it) in interactions.iter().enumerate() {
+        let above = above(&it.request);
+        let asks = it.request.method == "POST";
+        let Some(names) = behind.get(above).filter(|_| asks) else { continue };
+        let Some(response) = it.response().filter(|it| matches!(it.status, 200..=299)) else {
+            continue;
+        };
+        let mut both = said(&it.request.readable(), names);
+        if both.is_empty() {
+            continue;
+        }
+        let answered = told(response, names);
+        both.retain(|it| answered.contains(it));
+        if response.status != 201 && !both.is_empty() {
+            let later = interactions[number + 1..].iter().filter(|it| {
+                let path = it.request.path_only();
+                path == above || segment_behind(above, path).is_some()
+            });
+            let later: Vec<Said> =
+                later.filter_map(Interaction::response).flat_map(|it| told(it, names)).collect();
+            both.retain(|it| later.contains(it));
+        }
+        made.extend(both.into_iter().map(|(_, name)| name));
+    }
+    made
+}
+
+/// A field, and the name that it says.
+type Said = (String, String);
+
+fn above(request: &Request) -> &str {
+    let path = request.path_only();
+    path.strip_suffix('/').unwrap_or(path)
+}
+
+fn told(response: &Response, names: &HashSet<&str>) -> Vec<Said> {
+    said(&response.readable().bytes(), names)
+}
+
+/// Which of the names a JSON text says, and in which fields.
+fn said(body: &[u8], names: &HashSet<&str>) -> Vec<Said> {
+    let mut said = Vec::new();
+    if let Some(json) = str::from_utf8(body).ok().and_then(Text::read) {
+        json.each_leaf(|_, field, value, spelled| {
+            if spelled.starts_with('"') && names.contains(&*value) {
+                said.push((field.into_owned(), value.into_owned()));
+            }
+        });
+    }
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cassette::{Body, Outcome};
+
+    fn asked(method: &str, path: &str, said: &str, status: u16, answer: &str) -> Interaction {
+        let (method, path, body) = (method.to_owned(), path.to_owned(), said.to_owned().into());
+        let request = Request { method, path, body, headers: Default::default() };
+        let body = Body::Whole(answer.to_owned().into());
+        let response = Response { body, ..Response::of(status) };
+        Interaction { after: vec![], request, outcome: Outcome::Response(response) }
+    }
+
+    fn check(interactions: &[Interaction], expected: &[&str]) {
+        let named = named(&Cassette { interactions: interactions.to_vec(), ..Cassette::default() });
+        assert_eq!(named, expected.iter().map(|it| (*it).to_owned()).collect());
+    }
+
+    #[test]
+    fn what_a_client_calls_the_things_that_it_makes_is_a_name() {
+        let pod = r#"{"metadata":{"name":"fox-kjznb"}}"#;
+        let post = |status| asked("POST", "/v1/pods", pod, status, pod);
+        let gone = asked("DELETE", "/v1/pods/fox-kjznb", "", 204, "");
+
+        check(&[post(201), gone.clone()], &["fox-kjznb"]);
+        check(&[post(200), gone.clone()], &[]);
+        check(&[post(409), gone.clone()], &[]);
+        check(&[post(200), asked("GET", "/v1/pods/fox-kjznb", "", 200, pod)], &["fox-kjznb"]);
+        check(&[post(200), asked("GET", "/v1/pods", "", 200, pod), gone.clone()], &["fox-kjznb"]);
+        // Another field, another path, and an option that is called as a part of the interface.
+        let other = r#"{"kind":"fox-kjznb"}"#;
+        check(&[asked("POST", "/v1/pods", pod, 201, other), gone.clone()], &[]);
+        check(&[asked("POST", "/v1/jobs", pod, 201, pod), gone], &[]);
+        let chat = r#"{"mode":"stream"}"#;
+        let option = asked("POST", "/chat", chat, 200, chat);
+        check(&[option, asked("POST", "/chat/stream", "{}", 200, "{}")], &[]);
+    }
+
+    #[test]
+    fn a_code_that_the_server_said_before_is_a_name() {
+        let told = asked("GET", "/last", "", 200, r#"{"run":"3fa9c1"}"#);
+        let used = asked("GET", "/runs/3fa9c1/steps", "", 200, "[]");
+
+        check(&[told.clone(), used.clone()], &["3fa9c1"]);
+        check(&[used.clone(), told], &[]);
+        check(&[asked("GET", "/last", "", 200, r#"{"text":"on 3fa9c1"}"#), used], &[]);
+    }
+}
