@@ -212,6 +212,19 @@ impl Expression {
         }
     }
 
+    /// The key of the first slices in it.
+    pub(crate) fn key(&self) -> Option<&str> {
+        match self {
+            Self::Nothing | Self::Event(_) => None,
+            Self::Slice(slice) => Some(&slice.key),
+            Self::Choice(parts) | Self::Sequence(parts) | Self::Interleaved(parts) => {
+                parts.iter().find_map(Self::key)
+            }
+            Self::Repeated(inner, _) => inner.key(),
+            Self::Ending(all, last) => all.key().or_else(|| last.key()),
+        }
+    }
+
     /// Whether no event at all is in order.
     pub fn is_nullable(&self) -> bool {
         match self {

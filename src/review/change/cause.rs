@@ -98,9 +98,10 @@ fn rank(draft: &Draft) -> usize {
     }
 }
 
-/// Whether a rule tells what stands in a place, or that nothing does.
+/// Whether a rule tells what stands in a place, or that nothing does. An order may name a type by a word that stands
+/// there.
 fn is_of_value(rule: Rule) -> bool {
-    matches!(rule, Rule::TypeNew | Rule::KindNew | Rule::FieldMissing)
+    matches!(rule, Rule::TypeNew | Rule::KindNew | Rule::FieldMissing | Rule::ValueNew)
 }
 
 fn shown(draft: &Draft) -> impl Iterator<Item = &String> {
@@ -113,6 +114,7 @@ fn brings(cause: &Draft, draft: &Draft) -> bool {
     is_graver
         && match cause.rule {
             Rule::InvariantBroken => are_of_key(cause, draft) || are_tied(cause, draft),
+            Rule::FieldMissing if is_sliced_by(draft, &cause.path) => true,
             rule if is_of_value(rule) && rank(cause) == 0 => speaks_of(draft, cause),
             _ => false,
         }
@@ -121,10 +123,14 @@ fn brings(cause: &Draft, draft: &Draft) -> bool {
 /// Where a key is not as it always was, other messages belong to one of it, and pieces of one message are several:
 /// that is told of the key, and not of each that comes behind another there.
 fn are_of_key(cause: &Draft, draft: &Draft) -> bool {
-    let of = |key: &str| cause.key.split(' ').any(|field| ends_in(field, key));
     draft.rule != Rule::InvariantBroken
         && (draft.is_again && cause.about.ties(&draft.about)
-            || draft.slices.as_deref().is_some_and(of))
+            || cause.key.split(' ').any(|field| is_sliced_by(draft, field)))
+}
+
+/// Whether a change is in the order of messages that belong together by a field. Where that is gone, all belong to one.
+fn is_sliced_by(draft: &Draft, field: &str) -> bool {
+    draft.slices.as_deref().is_some_and(|key| ends_in(field, key))
 }
 
 /// Whether a place is that field: all of it, or a field of messages of a type.

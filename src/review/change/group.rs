@@ -53,14 +53,30 @@ impl<'r> Group<'r> {
 /// What changed, whatever it stands in.
 fn gist(change: &Change) -> Gist<'_> {
     let path = change.place.path.as_str();
-    let name = path.rsplit('.').next().unwrap_or(path);
-    // What has no place in a value is told of an endpoint by itself.
-    let what = if path.is_empty() {
-        format!("{} {}", change.place.endpoint, change.what)
-    } else {
-        without_examples(&change.what).replacen(&format!("`{path}`"), &format!("`{name}`"), 1)
+    let what = match named(change) {
+        _ if answers_otherwise(change.rule) => change.what.clone(),
+        // What has no place in a value is told of an endpoint by itself.
+        _ if path.is_empty() => format!("{} {}", change.place.endpoint, change.what),
+        Some(named) => {
+            let name = path.rsplit('.').next().unwrap_or(path);
+            without_examples(&change.what).replacen(&format!("`{named}`"), &format!("`{name}`"), 1)
+        }
+        None => without_examples(&change.what).to_owned(),
     };
     (change.verdict, change.rule, change.approved.as_deref(), what)
+}
+
+/// Whether an endpoint answers with another status or media type: where several do so alike, it is one change.
+fn answers_otherwise(rule: Rule) -> bool {
+    matches!(rule, Rule::StatusNew | Rule::StatusGone | Rule::MediaNew | Rule::MediaGone)
+}
+
+/// The place that a change names first: all of its path, or what of it stands in the message that it names.
+fn named(change: &Change) -> Option<&str> {
+    let named = change.what.split('`').nth(1)?;
+    let path = change.place.path.as_str();
+    let above = path.strip_suffix(named)?;
+    (above.is_empty() || above.ends_with('.') || named.starts_with('[')).then_some(named)
 }
 
 /// What is the same wherever it was seen: not the values that were, nor the kind of message.

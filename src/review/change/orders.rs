@@ -124,14 +124,32 @@ pub(super) fn deviations(
     if is_told {
         return;
     }
+    let mut told: Vec<(Draft, usize)> = Vec::new();
     for deviation in together(&explanation) {
         let mut draft = of_deviation(orders, &deviation, &events);
         let at = word.token_of(deviation.at);
         if draft.rule != Rule::TagNew {
             draft = draft.within(case_name(case));
         }
+        // What belongs to no slice may have lost its key.
+        draft.slices = case.order.expression().key().map(str::to_owned);
         draft.trace = Some(NewTrace { tags: shown_tags(word), at, expected: expected(&deviation) });
         draft.lost = parted(&deviation, &events);
+        told.push((draft, at));
+    }
+    // What comes as it does for other requests is one change, however many messages are others.
+    let is_another = |other: &Case| other != case && other.order.keeps(word);
+    if orders.cases.iter().any(is_another) {
+        let more: Vec<String> =
+            told.drain(1.min(told.len())..).map(|(draft, _)| draft.what).collect();
+        if let Some((first, _)) = told.first_mut() {
+            first.brings = more;
+            if first.why.is_empty() {
+                first.why = "it comes as it does for other requests".to_owned();
+            }
+        }
+    }
+    for (draft, at) in told {
         add(drafts, draft, seen, at);
     }
 }

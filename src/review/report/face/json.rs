@@ -1,5 +1,7 @@
 //! For programs: on one line, because indentation is nearly half of a large report.
 
+use std::collections::HashMap;
+
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -13,14 +15,20 @@ const VERSION: u64 = 1;
 
 /// Shows a report as JSON: all that there is in it.
 pub(super) fn json(report: &Report) -> String {
-    let counts = Verdict::ALL
-        .map(|verdict| (verdict.as_str().to_owned(), report.of(verdict).count().into()));
+    let counts =
+        Verdict::ALL.map(|verdict| (verdict.as_str().to_owned(), report.count(verdict).into()));
     let mut counts: serde_json::Map<String, Value> = counts.into_iter().collect();
-    let approved = report.changes.iter().filter(|change| change.approved.is_some()).count();
-    counts.insert("approved".to_owned(), approved.into());
+    counts.insert("approved".to_owned(), report.approved().into());
+    let groups = report.groups();
+    let firsts = groups.iter().flat_map(|group| {
+        group.all().map(|change| (std::ptr::from_ref(change), &*group.change.fingerprint))
+    });
+    let firsts: HashMap<*const Change, &str> = firsts.collect();
+    let changes = report.changes.iter().map(|change| (change, firsts[&std::ptr::from_ref(change)]));
+    let changes: Vec<(&Change, &str)> = changes.collect();
     let document = Document {
         cassettes: Each(&report.cassettes, value),
-        changes: Each(&report.changes, change),
+        changes: Each(&changes, |(of, group)| change(of, group)),
         contracts: Each(&report.contracts, value),
         counts,
         fails: report.fails(),
@@ -39,7 +47,7 @@ pub(super) fn json(report: &Report) -> String {
 #[derive(Serialize)]
 struct Document<'a> {
     cassettes: Each<'a, CassettePair>,
-    changes: Each<'a, Change>,
+    changes: Each<'a, (&'a Change, &'a str)>,
     contracts: Each<'a, ContractPair>,
     counts: serde_json::Map<String, Value>,
     fails: bool,
@@ -65,7 +73,8 @@ fn value(it: &impl Serialize) -> Value {
     serde_json::to_value(it).expect("all its names are text")
 }
 
-fn change(change: &Change) -> Value {
+/// A change, and the fingerprint of the first one that is the same in another place.
+fn change(change: &Change, group: &str) -> Value {
     let place = &change.place;
     // It was made by this library; if it were no JSON, it would be shown as text.
     let parsed = |text: &String| serde_json::from_str(text).unwrap_or_else(|_| json!(text));
@@ -81,6 +90,7 @@ fn change(change: &Change) -> Value {
         "why": change.why,
         "brings": change.brings,
         "fingerprint": change.fingerprint,
+        "group": group,
         "approved": change.approved,
         "trace": change.trace,
         "possible": change.possible.as_ref().map(|possible| {

@@ -2,15 +2,16 @@
 
 use super::markup;
 use super::told::lines;
-use crate::review::change::{Change, Group, Report};
+use crate::review::change::{Group, Report};
 use crate::review::report::line::visible;
 
-/// Shows a report as JUnit XML: one test for each change, which fails unless it is approved or breaks
+/// Shows a report as JUnit XML: one test for each change in all its places, which fails unless it is approved or breaks
 /// nothing. Approvals that are stale are skipped tests.
 pub(super) fn junit(report: &Report) -> String {
-    let failures = report.changes.iter().filter(|change| report.fails_by(change)).count();
-    let test = |change| test(change, report.fails_by(change));
-    let mut tests: Vec<String> = report.changes.iter().map(test).collect();
+    let groups = report.groups();
+    let failures = groups.iter().filter(|group| report.fails_by(group.change)).count();
+    let test = |group| test(group, report);
+    let mut tests: Vec<String> = groups.iter().map(test).collect();
     tests.extend(report.stale.iter().map(|approval| {
         let name = format!("approval {} matches no change any more", approval.fingerprint);
         let reason = text(&approval.reason);
@@ -35,14 +36,15 @@ pub(super) fn junit(report: &Report) -> String {
     )
 }
 
-fn test(change: &Change, fails: bool) -> String {
+fn test(group: &Group<'_>, report: &Report) -> String {
+    let change = group.change;
     let class = text(&change.place.endpoint.to_string());
     let cases = change.place.cases.join("; ");
     let case = if cases.is_empty() { cases } else { format!(" ({cases})") };
     let name = text(&format!("{}: {}{case} [{}]", change.rule, change.what, change.fingerprint));
     let head = format!("    <testcase classname=\"{class}\" name=\"{name}\">");
-    let said = text(&lines(&Group::alone(change)).join("\n"));
-    let body = if fails {
+    let said = text(&lines(group).join("\n"));
+    let body = if report.fails_by(change) {
         let message = text(&format!("{}: {}", change.verdict.as_str(), change.what));
         format!("<failure message=\"{message}\" type=\"{}\">{said}</failure>", change.rule)
     } else {

@@ -9,12 +9,13 @@ use crate::text::percent;
 /// The schema of the format.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
-/// Shows a report as SARIF 2.1.0: one result for each change. What is approved is suppressed.
+/// Shows a report as SARIF 2.1.0: one result for each change in all its places. What is approved is suppressed.
 pub(super) fn sarif(report: &Report) -> String {
     let rules = Rule::ALL
         .iter()
         .map(|(_, id, summary)| json!({"id": id, "shortDescription": {"text": summary}}));
-    let results = report.changes.iter().map(|change| result(report, change));
+    let groups = report.groups();
+    let results = groups.iter().map(|group| result(report, group));
     let driver = json!({
         "name": "retape",
         "version": env!("CARGO_PKG_VERSION"),
@@ -31,10 +32,8 @@ pub(super) fn sarif(report: &Report) -> String {
     format!("{log:#}\n")
 }
 
-fn result(report: &Report, change: &Change) -> Value {
-    // Each result has to be somewhere.
-    let folder = if report.new.path.is_empty() { "." } else { report.new.path.as_str() };
-    let file = file(report, change).unwrap_or_else(|| folder.to_owned());
+fn result(report: &Report, group: &Group<'_>) -> Value {
+    let change = group.change;
     let level = match change.verdict {
         Verdict::Breaking => "error",
         Verdict::Unproven => "warning",
@@ -44,20 +43,32 @@ fn result(report: &Report, change: &Change) -> Value {
         "ruleId": change.rule.id(),
         "ruleIndex": change.rule as usize,
         "level": level,
-        "message": {"text": lines(&Group::alone(change)).join("\n")},
-        "locations": [{
-            "physicalLocation": {
-                "artifactLocation": {"uri": uri(&file)},
-                "region": {"startLine": line(change)},
-            },
-            "logicalLocations": [{"fullyQualifiedName": logical(change)}],
-        }],
+        "message": {"text": lines(group).join("\n")},
+        "locations": [location(report, change)],
         "partialFingerprints": {"retape/v1": change.fingerprint},
     });
+    if !group.also.is_empty() {
+        let also = group.also.iter().map(|change| location(report, change));
+        result["relatedLocations"] = also.collect();
+    }
     if let Some(reason) = &change.approved {
         result["suppressions"] = json!([{"kind": "external", "justification": reason}]);
     }
     result
+}
+
+/// Where a change is seen, and in which promise.
+fn location(report: &Report, change: &Change) -> Value {
+    // Each result has to be somewhere.
+    let folder = if report.new.path.is_empty() { "." } else { report.new.path.as_str() };
+    let file = file(report, change).unwrap_or_else(|| folder.to_owned());
+    json!({
+        "physicalLocation": {
+            "artifactLocation": {"uri": uri(&file)},
+            "region": {"startLine": line(change)},
+        },
+        "logicalLocations": [{"fullyQualifiedName": logical(change)}],
+    })
 }
 
 /// Where in the promise: endpoint, part and place.

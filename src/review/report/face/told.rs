@@ -269,14 +269,15 @@ const PLACES: usize = 6;
 
 /// In which other places a change is the same: `a.id, b.id; GET /x: id; and 3 more places`.
 fn also(group: &Group<'_>) -> Option<String> {
-    if group.change.place.path.is_empty() {
+    let own = &group.change.place.endpoint;
+    if group.change.place.path.is_empty() && group.also.iter().all(|it| it.place.endpoint == *own) {
         // It has no place but the endpoint.
         let others = group.also.len();
         let what =
             if group.change.place.part == Part::Order { "other order" } else { "other place" };
         return (others > 0).then(|| format!("in {}", count(others, what)));
     }
-    let mut named: Vec<(&Endpoint, Vec<&str>)> = vec![(&group.change.place.endpoint, Vec::new())];
+    let mut named: Vec<(&Endpoint, Vec<&str>)> = vec![(own, Vec::new())];
     for other in group.also.iter().take(PLACES) {
         let Place { endpoint, path, .. } = &other.place;
         match named.iter_mut().find(|(known, _)| *known == endpoint) {
@@ -285,10 +286,20 @@ fn also(group: &Group<'_>) -> Option<String> {
         }
     }
     named.retain(|(_, paths)| !paths.is_empty());
-    let own = &group.change.place.endpoint;
+    let is_alone = |of: &Endpoint| {
+        let routes = std::iter::once(own).chain(group.also.iter().map(|it| &it.place.endpoint));
+        routes.filter(|it| *it != of).all(|it| route(it) != route(of))
+    };
     let named = named.iter().map(|(endpoint, paths)| {
-        let at = if *endpoint == own { String::new() } else { format!("{}: ", route(endpoint)) };
-        format!("{at}{}", paths.join(", "))
+        let at = match route(endpoint) {
+            route if is_alone(endpoint) => route,
+            route => format!("{route} -> {}", endpoint.status),
+        };
+        match paths.join(", ") {
+            paths if *endpoint == own => paths,
+            paths if paths.is_empty() => at,
+            paths => format!("{at}: {paths}"),
+        }
     });
     let more = group.also.len().saturating_sub(PLACES);
     let more = (more > 0).then(|| format!("and {}", count(more, "more place")));
