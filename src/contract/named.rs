@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::paths::is_code;
-use crate::cassette::{Cassette, Interaction, Request, Response};
+use crate::cassette::{Cassette, Interaction, Outcome};
 use crate::identity::{Words, segment_behind};
 use crate::text::json::Text;
 
@@ -44,50 +44,46 @@ fn given(interactions: &[Interaction]) -> HashSet<String> {
 fn made(interactions: &[Interaction]) -> HashSet<String> {
     let mut behind: HashMap<&str, HashSet<&str>> = HashMap::new();
     for path in interactions.iter().map(|it| it.request.path_only()) {
-        for (at, _) in path.match_indices('/').filter(|(at, _)| *at > 0) {
-            let segment = segment_behind(&path[..at], path).filter(|it| !it.is_empty());
-            behind.entry(&path[..at]).or_default().extend(segment);
+        for above in above(path) {
+            let segment = segment_behind(above, path).filter(|it| !it.is_empty());
+            behind.entry(above).or_default().extend(segment);
         }
     }
-    let mut made = HashSet::new();
-    for (number, it) in interactions.iter().enumerate() {
-        let above = above(&it.request);
-        let asks = it.request.method == "POST";
-        let Some(names) = behind.get(above).filter(|_| asks) else { continue };
-        let Some(response) = it.response().filter(|it| matches!(it.status, 200..=299)) else {
-            continue;
-        };
-        let mut both = said(&it.request.readable(), names);
-        if both.is_empty() {
-            continue;
+    let (mut made, mut said_before) = (HashSet::new(), HashMap::<&str, HashSet<Said>>::new());
+    for Interaction { request, outcome, .. } in interactions {
+        let Outcome::Response(response) = outcome else { continue };
+        let path = request.path_only();
+        let path = path.strip_suffix('/').unwrap_or(path);
+        let told_of = |names: &HashSet<&str>| said(&response.readable().bytes(), names);
+        for above in above(path).chain([path]) {
+            let Some(before) = said_before.get(above) else { continue };
+            let names = before.iter().map(|(_, name)| name.as_str()).collect();
+            let again = told_of(&names).into_iter().filter(|it| before.contains(it));
+            made.extend(again.map(|(_, name)| name));
         }
-        let answered = told(response, names);
-        both.retain(|it| answered.contains(it));
-        if response.status != 201 && !both.is_empty() {
-            let later = interactions[number + 1..].iter().filter(|it| {
-                let path = it.request.path_only();
-                path == above || segment_behind(above, path).is_some()
-            });
-            let later: Vec<Said> =
-                later.filter_map(Interaction::response).flat_map(|it| told(it, names)).collect();
-            both.retain(|it| later.contains(it));
+        let is_made = request.method == "POST" && matches!(response.status, 200..=299);
+        let Some(names) = behind.get(path).filter(|_| is_made) else { continue };
+        let mut both = said(&request.readable(), names);
+        if !both.is_empty() {
+            let answered = told_of(names);
+            both.retain(|it| answered.contains(it));
         }
-        made.extend(both.into_iter().map(|(_, name)| name));
+        if response.status == 201 {
+            made.extend(both.into_iter().map(|(_, name)| name));
+        } else if !both.is_empty() {
+            said_before.entry(path).or_default().extend(both);
+        }
     }
     made
 }
 
+/// The paths above a path.
+fn above(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').filter(|(at, _)| *at > 0).map(|(at, _)| &path[..at])
+}
+
 /// A field, and the name that it says.
 type Said = (String, String);
-
-fn above(request: &Request) -> &str {
-    let path = request.path_only();
-    path.strip_suffix('/').unwrap_or(path)
-}
-
-fn told(response: &Response, names: &HashSet<&str>) -> Vec<Said> {
-    said(&response.readable().bytes(), names)
-}
 
 /// Which of the names a JSON text says, and in which fields.
 fn said(body: &[u8], names: &HashSet<&str>) -> Vec<Said> {
@@ -105,7 +101,7 @@ fn said(body: &[u8], names: &HashSet<&str>) -> Vec<Said> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cassette::{Body, Outcome};
+    use crate::cassette::{Body, Request, Response};
 
     fn asked(method: &str, path: &str, said: &str, status: u16, answer: &str) -> Interaction {
         let (method, path, body) = (method.to_owned(), path.to_owned(), said.to_owned().into());
