@@ -489,15 +489,18 @@ fn request(opened: &Interaction, socket: usize, frame: &Frame) -> Request {
     message_request(&path_of(&opened.request, socket), frame)
 }
 
+/// What stands before the number of the interaction in the path of a message.
+pub(crate) const SOCKET: char = '#';
+
 /// What the messages of a socket are sent to: the path, with the number of the interaction, which
 /// stands in no path of HTTP.
 pub(crate) fn path_of(opened: &Request, socket: usize) -> String {
-    format!("{}#{}", opened.path_only(), socket + 1)
+    format!("{}{SOCKET}{}", opened.path_only(), socket + 1)
 }
 
 /// Takes the number of the interaction from the path of a message.
 pub(crate) fn forget_socket(path: &mut String) {
-    if let Some(end) = path.find('#') {
+    if let Some(end) = path.find(SOCKET) {
         path.truncate(end);
     }
 }

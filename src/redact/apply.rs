@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::rule::{Notes, Rule, Side};
 use super::searcher::Searcher;
-use super::{Redactor, Secrets, body, deltas, header, look, unicode, url};
+use super::{Redactor, Secrets, body, deltas, header, look, path_of, unicode, url};
 use crate::cassette::splice::{Edit, in_order, splice};
 use crate::cassette::{
     Body, Cassette, Content, Frame, Headers, Interaction, Interactions, Media, Outcome, Peer,
@@ -46,13 +46,13 @@ fn looks_in_response(redactor: &Redactor, response: &mut Response, secrets: &mut
         edit_text(reason, |text| look::find(text.as_bytes(), &mut notes));
     }
     response.fields_mut().for_each(|fields| looks_in_headers(fields, &mut notes));
-    let is_stream = has_pieces(response);
+    let (is_stream, media) = (has_pieces(response), content_type(&response.headers));
     edit_body(redactor, &mut response.headers, &mut response.body, |text| {
         let mut edits = look::find(text, &mut notes);
         if is_stream {
             edits.extend(deltas::edits(text, |joined| look::find(joined, &mut notes)));
         }
-        fitted(text, edits)
+        fitted(text, media.as_deref(), edits)
     });
 }
 
@@ -86,6 +86,24 @@ fn rules_of_head(redactor: &Redactor, request: &mut Request, mut own: Secrets) -
     own
 }
 
+/// Takes out of a request what stands where the recording has placeholders, and gives it.
+pub(super) fn around(redactor: &Redactor, request: &mut Request, before: &Secrets) -> Secrets {
+    let mut own = before.sparing();
+    let Some(around) = redactor.around() else { return own };
+    let mut notes = Notes { redactor, side: Side::Request, secrets: &mut own };
+    let edits = around.in_path(request, &mut notes);
+    edit_text(&mut request.path, |_| edits);
+    for (name, value) in request.headers.iter_mut().filter(|(name, _)| !header::is_plain(name)) {
+        let edits = around.in_header(name, value, &mut notes);
+        if !edits.is_empty() {
+            *value = splice(value, &edits).into();
+        }
+    }
+    let path = path_of(request).to_owned();
+    edit_request_body(redactor, request, |text| around.in_body(&path, text, &mut notes));
+    own
+}
+
 /// Replaces secrets that were found, wherever they stand in a request.
 pub(super) fn known(redactor: &Redactor, request: &mut Request, searcher: &Searcher) {
     if redactor.applies(Rule::Values) && !searcher.is_empty() {
@@ -110,7 +128,8 @@ pub(super) fn response(redactor: &Redactor, response: &mut Response, secrets: &m
     }
     let content_type = content_type(&response.headers);
     edit_body(redactor, &mut response.headers, &mut response.body, |text| {
-        fitted(text, body::find(text, content_type.as_deref(), &mut notes))
+        let media = content_type.as_deref();
+        fitted(text, media, body::find(text, media, &mut notes))
     });
 }
 
@@ -120,7 +139,7 @@ fn frame(redactor: &Redactor, frame: &mut Frame, secrets: &mut Secrets) {
     let is_answer = frame.from == Peer::Server;
     edit_frame(frame, |text| {
         let edits = body::find(text, None, &mut notes);
-        if is_answer { fitted(text, edits) } else { edits }
+        if is_answer { fitted(text, None, edits) } else { edits }
     });
 }
 
@@ -321,12 +340,13 @@ fn known_in_response(redactor: &Redactor, searcher: &Searcher, response: &mut Re
     response.reason.iter_mut().for_each(|reason| known_in_text(searcher, reason));
     response.fields_mut().for_each(|fields| known_in_headers(searcher, fields));
     let is_stream = redactor.applies(Rule::Looks) && has_pieces(response);
+    let media = content_type(&response.headers);
     edit_body(redactor, &mut response.headers, &mut response.body, |text| {
         let mut edits = searcher.edits_of_body(text);
         if is_stream {
             edits.extend(deltas::edits(text, |joined| searcher.edits(joined)));
         }
-        fitted(text, edits)
+        fitted(text, media.as_deref(), edits)
     });
 }
 
@@ -422,9 +442,29 @@ fn sums_up_body(name: &str) -> bool {
 
 /// Edits of an answer. In bytes that are no text (MessagePack, Protocol Buffers) something else says how long what is
 /// replaced is, so what comes in its place is as long, if that is long enough.
-fn fitted(text: &[u8], edits: Vec<Edit>) -> Vec<Edit> {
-    let is_text = edits.is_empty() || plain::text(text).is_some();
+fn fitted(text: &[u8], media: Option<&str>, edits: Vec<Edit>) -> Vec<Edit> {
+    let is_text =
+        edits.is_empty() || plain::text(text).is_some() && !media.is_some_and(has_lengths);
     if is_text { edits } else { edits.into_iter().map(fit).collect() }
+}
+
+/// Whether something in a body of that type says how long what stands behind it is, even where all its bytes happen to
+/// be text.
+fn has_lengths(media: &str) -> bool {
+    const PARTS: [&str; 8] = [
+        "proto",
+        "protobuf",
+        "grpc",
+        "msgpack",
+        "cbor",
+        "octet-stream",
+        "raw-stream",
+        "multiplexed-stream",
+    ];
+    let name = media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let (_, subtype) = name.split_once('/').unwrap_or_default();
+    // `application/connect+proto`, `application/vnd.docker.raw-stream`, `application/x-protobuf`.
+    subtype.split(['+', '.']).any(|part| PARTS.contains(&part.trim_start_matches("x-")))
 }
 
 /// An edit that keeps the length, if that is long enough.

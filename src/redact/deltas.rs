@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::rule::{Notes, Rule, Side};
 use super::searcher::Searcher;
-use super::{Redactor, Secrets, body, json, look, own, value};
+use super::{Redactor, Secrets, body, json, letters, look, own, value};
 use crate::cassette::splice::{Edit, in_order, splice};
 use crate::text::json::{Container, Places, Text, Token};
 use crate::text::sse;
@@ -88,6 +88,9 @@ fn string_in(line: &[u8]) -> Option<(&str, &[u8])> {
     Text::parse(string)?;
     Some((channel, &line[quote + 1..line.len() - 1]))
 }
+
+/// So many elements of a list have places of their own.
+const ELEMENTS: usize = 64;
 
 /// The longest name of what a line says, before a string.
 const LONGEST_CHANNEL: usize = 3;
@@ -200,11 +203,12 @@ fn take(json: Text<'_>, offset: usize, all: &mut All) {
         match token {
             Token::Open(container) => levels.push((container, String::new())),
             Token::Close(_) => drop(levels.pop()),
-            Token::Comma => {
-                if let Some((Container::Object, key)) = levels.last_mut() {
-                    key.clear();
-                }
-            }
+            Token::Comma => match levels.last_mut() {
+                Some((Container::Object, key)) => key.clear(),
+                // Elements of one list are no pieces of one text: each of the first has a place of its own.
+                Some((Container::Array, key)) if key.len() < ELEMENTS => key.push(','),
+                Some((Container::Array, _)) | None => {}
+            },
             Token::Colon | Token::Scalar(_) => {}
             Token::String(spelled) => {
                 let inner = &spelled[1..spelled.len() - 1];
@@ -304,6 +308,7 @@ impl Joined {
     /// An edit as edits of the pieces: what stands for a secret goes to where it begins.
     fn outside_of(&self, edit: &Edit) -> Vec<Edit> {
         let first = self.pieces.partition_point(|(start, _)| *start <= edit.range.start) - 1;
+        let edit = &self.within_piece(first, edit);
         let mut with = edit.with.clone();
         let mut edits = Vec::new();
         for (start, there) in &self.pieces[first..] {
@@ -319,6 +324,31 @@ impl Joined {
         }
         edits
     }
+}
+
+impl Joined {
+    /// An edit that ends with the piece in which it begins, if all of a secret may be there and the next piece begins
+    /// with a word: messages that follow each other need not be one text.
+    fn within_piece(&self, first: usize, edit: &Edit) -> Edit {
+        let (start, there) = &self.pieces[first];
+        let end = start + there.len();
+        let is_whole = end.saturating_sub(edit.range.start) >= value::SHORTEST;
+        let behind = self.text.get(end..edit.range.end).unwrap_or_default();
+        let mut next = self.pieces[first + 1..].iter().map(|(_, there)| there.len());
+        let next = next.find(|length| *length > 0).unwrap_or_default();
+        let begins = &behind[..next.min(behind.len())];
+        let range =
+            edit.range.start..if is_whole && is_word(begins) { end } else { edit.range.end };
+        Edit { range, with: edit.with.clone() }
+    }
+}
+
+/// Whether it is a word of prose, as far as letters show: all small, or the first one large.
+fn is_word(text: &[u8]) -> bool {
+    let rest = text.get(1..).unwrap_or_default();
+    text.first().is_some_and(u8::is_ascii_alphabetic)
+        && rest.iter().all(u8::is_ascii_lowercase)
+        && !letters::are_random(&String::from_utf8_lossy(text))
 }
 
 fn begins_url(text: &[u8]) -> bool {

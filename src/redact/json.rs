@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::graphql::{self, Called};
 use super::levels::{Levels, Names};
-use super::name::Tells;
+use super::name::{self, Tells};
 use super::rule::Notes;
 use super::{body, value};
 use crate::cassette::splice::Edit;
@@ -81,7 +81,7 @@ impl<'a> Walk<'a, '_, '_> {
     fn name_of(&self, inner: &str) -> Option<String> {
         let key = self.levels.last()?.key.as_deref();
         let named = key.filter(|key| match self.notes.field(key) {
-            Tells::Secret => true,
+            Tells::Secret => !name::is_address(key, &plain(inner)),
             // A short word under the name of several is none of them: `"permissions": {"secrets": "read"}`.
             Tells::Secrets => !value::is_short_word(&plain(inner)),
             Tells::Perhaps => self.notes.may_be_secret(key, &plain(inner)),

@@ -98,8 +98,13 @@ impl<'a> Levels<'a> {
     /// What the string that comes is called, if what stands above makes it a secret.
     pub(super) fn held(&self) -> Option<&str> {
         let level = self.0.last()?;
+        let above = self.0.len().checked_sub(2).and_then(|above| self.0[above].key.as_deref());
         let spot = match (level.key.as_deref(), level.names) {
-            (None, _) => Spot::Element,
+            // A list within what holds secrets has a name of its own.
+            (None, _) => match above.filter(|above| level.holder.as_deref() != Some(*above)) {
+                Some(key) => Spot::Entry(key),
+                None => Spot::Element,
+            },
             (Some(key), Names::Columns) => Spot::Column(key),
             (Some(key), _) => Spot::Entry(key),
         };

@@ -42,6 +42,8 @@ impl Memory {
         self.remember(redactor, request, own, fields);
         let looks = apply::looks(redactor, request, &found);
         found.extend(looks);
+        let around = apply::around(redactor, request, &found);
+        found.extend(around);
         found.into_found()
     }
 

@@ -23,6 +23,7 @@
 //! more characters and looks made by a machine. Digests and signatures over a body are not made anew.
 
 mod apply;
+mod around;
 mod audit;
 mod body;
 mod deltas;
@@ -63,15 +64,21 @@ pub(crate) use value::{numbered, placeholder_in, placeholders, without_numbers};
 pub use veiled::{Unveiled, Veiled};
 pub(crate) use veiled::{of_request, spell_out};
 
+use self::around::Around;
 use self::name::{Known, Tells};
 use self::own::Own;
 use self::rule::{Notes, Rule, Side};
 use self::veiled::of_client;
-use crate::cassette::exchanges::forget_socket;
+use crate::cassette::exchanges::SOCKET;
 use crate::cassette::splice::{in_order, splice};
 use crate::cassette::{Cassette, Headers, Ids, Interactions, Request};
 use crate::config::Redaction;
 use crate::error::Result;
+
+/// The path of a request, without its query. Messages of all WebSockets that were opened by one path have that.
+fn path_of(request: &Request) -> &str {
+    request.path_only().split(SOCKET).next().unwrap_or_default()
+}
 
 /// A value from which a [`Redactor`] has taken the secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,6 +113,8 @@ struct TellingNames {
     here: Arc<HashSet<String>>,
     /// Those that tell in requests of a path, without its query; nothing is known of other paths.
     by_path: Arc<HashMap<String, Arc<HashSet<String>>>>,
+    /// What stands around the secrets of requests.
+    around: Arc<Around>,
 }
 
 impl<T> Redacted<T> {
@@ -271,27 +280,32 @@ impl Redactor {
         let here: HashSet<String> = by_path.values().flatten().cloned().collect();
         let has_any = !here.is_empty();
         let by_path = by_path.into_iter().map(|(path, names)| (path, Arc::new(names))).collect();
-        let names = TellingNames { here: Arc::new(here), by_path: Arc::new(by_path) };
-        let told = Self { told: Some(Told::Names(names)), ..self };
+        let around = Arc::default();
+        let names = TellingNames { here: Arc::new(here), by_path: Arc::new(by_path), around };
+        let told = |names: TellingNames| Self { told: Some(Told::Names(names)), ..self.clone() };
         if has_any {
-            let again = Self { is_again: true, ..told.clone() };
+            let again = Self { is_again: true, ..told(names.clone()) };
             apply::requests(&again, cassette, &shown);
         }
-        told
+        told(TellingNames { around: Arc::new(Around::of(cassette)), ..names })
     }
 
     /// The same rules for a request: which names tell in those of its path, where the recording knows any.
     fn of_path(&self, request: &Request) -> Cow<'_, Self> {
         let Some(Told::Names(names)) = &self.told else { return Cow::Borrowed(self) };
-        let mut path = request.path_only().to_owned();
-        forget_socket(&mut path);
-        match names.by_path.get(&path).filter(|_| !names.here.is_empty()) {
+        match names.by_path.get(path_of(request)).filter(|_| !names.here.is_empty()) {
             Some(here) => {
-                let names = TellingNames { here: here.clone(), by_path: names.by_path.clone() };
+                let names = TellingNames { here: here.clone(), ..names.clone() };
                 Cow::Owned(Self { told: Some(Told::Names(names)), ..self.clone() })
             }
             None => Cow::Borrowed(self),
         }
+    }
+
+    /// What a recording shows around the secrets of its requests, if it has any.
+    fn around(&self) -> Option<&Around> {
+        let Some(Told::Names(names)) = &self.told else { return None };
+        Some(&*names.around).filter(|around| !around.is_empty())
     }
 
     /// The same rules for a second look at a recording in which these were found, if that may find more: of

@@ -45,23 +45,23 @@ const COMPOSED: &str = "\
     applicationkey appkey consumerkey userkey hapikey clientkeydata samlresponse recoverycodes \
     recoverycode devicecode authorizationcode authcode connectionstring databaseurl authheader \
     authheadervalue jwtassertion smtppass dbpass userpass ftppass mailpass oidcdata customerkey accesspat ghpat \
-    githubpat gitlabpat jsessionid phpsessid sessioncookie authcookie webhookurl webhooksecret \
+    githubpat gitlabpat jsessionid phpsessid sessioncookie authcookie webhooksecret backupcodes backupcode secretbinary amzsignature \
     mfacode otpcode onetimepassword passcode securitycode cvv pw clave haslo hasło heslo mdp jelszo şifre sifre \
-    lösenord losenord adgangskode salasana pincode privkey adminpass rootpass dbpw creds";
+    lösenord losenord adgangskode salasana privkey psk secretkeybase becomepass sshpass sudopass adminpass rootpass dbpw creds";
 
 /// Words behind such a name that say which of several it is, or how it is written: `api_key_live`.
 const QUALIFIERS: &str = "\
     value string text raw plain live test prod production staging dev sandbox old new current previous \
-    primary secondary main default base64 b64 hex encoded";
+    primary secondary main default base64 base b64 hex pem encoded";
 
 /// The same, but only if the value looks like a credential.
 const COMPOSED_PERHAPS: &str = "\
-    pat otp pin sid refresh access dsn jwt auth authentication auxiliary bearer \
+    pat otp pin pincode sid refresh access dsn jwt auth authentication auxiliary bearer \
     authvalue tokenvalue accesskeyid csrf xsrf";
 
 /// Words before `key` that make it one of a table, a list or a protocol.
 const PLAIN_KEYS: &str = "\
-    public idempotency cache primary foreign partition sort object row surrogate routing websocket map \
+    public publishable idempotency cache primary foreign partition sort object row surrogate routing websocket map \
     index group prompt unique order parent hash lookup dedup deduplication safety item field column \
     storage range entity composite natural translation i18n message react state query result output \
     page next previous prev continuation cursor start end last evaluated issue";
@@ -79,7 +79,7 @@ const PLAIN_ENTRIES: &str = "\
 const PLAIN_TOKENS: &str = "\
     page next previous prev continuation progress sync cursor pagination resume start stop begin \
     end bos eos eot pad unk sep cls mask first last per image special max min num forward \
-    backward";
+    backward delta skip buy sell";
 
 /// What names end in that are several words in one: those of header fields have no capitals on the wire.
 const JOINED: &str = "\
@@ -158,6 +158,8 @@ pub(super) fn field(name: &str) -> Tells {
     let listed = LAST.get(last).or_else(|| EITHER.get(last)).or_else(|| EITHER.get(&*both));
     if let Some(tells) = listed {
         *tells
+    } else if last == "pass" && words.alone() {
+        Tells::Secret
     } else if (is_in(PERHAPS, last) && words.alone())
         || (matches!(last, "token" | "jwt" | "pass") && !is_in(PLAIN_TOKENS, words.before()))
     {
@@ -232,12 +234,20 @@ pub(super) fn parameter(name: &str) -> Tells {
     let words = Words::of(name);
     match field(name) {
         _ if matches!(words.last(), "sig" | "signature") => Tells::Secret,
+        // Beside a user only.
+        _ if words.last() == "pass" && words.alone() => Tells::Perhaps,
         Tells::Perhaps if words.alone() && matches!(words.last(), "token" | "auth" | "jwt") => {
             Tells::Secret
         }
         Tells::Holder => Tells::Nothing,
         tells => tells,
     }
+}
+
+/// Whether a value of such a name says where a server is, and may say a password in it, rather than being a secret.
+pub(super) fn is_address(name: &str, value: &str) -> bool {
+    let says_where = value.contains("://") || (value.contains('=') && value.contains(';'));
+    says_where && is_in("connectionstring databaseurl", &Words::of(name).last_two())
 }
 
 /// Whether a parameter says who logs in.
@@ -295,9 +305,10 @@ pub(crate) fn is_weak(name: &str) -> bool {
 
 /// Whether a field that stands among secrets describes them and is none itself.
 fn describes(name: &str) -> bool {
-    const DESCRIBING: &[&str] =
-        &["id", "type", "description", "title", "object", "scheme", "format", "in", "$ref"];
-    DESCRIBING.contains(&name) || name.ends_with("_id") || name.ends_with("_at")
+    const LAST: &str = "\
+        id type description title object scheme format in ref name at time date expiration expires \
+        status state visibility kind version region provider prefix suffix last4 masked hint";
+    is_in(LAST, Words::of(name).last())
 }
 
 /// Where a string stands below a name that tells.

@@ -217,7 +217,8 @@ pub(super) fn is_distinctive(value: &str) -> bool {
         || !value.contains(|c: char| c.is_ascii_lowercase());
     let digits = value.len() < 12 && value.bytes().all(|byte| byte.is_ascii_digit());
     let place = value.contains("://") || value.starts_with(['/', '.']);
-    let plain = (words && one_case) || digits || place || is_placeholder(value);
+    let is_word = words && one_case && !letters::are_random(value);
+    let plain = is_word || digits || place || is_placeholder(value);
     value.len() >= SHORTEST && !plain
 }
 
@@ -238,8 +239,11 @@ pub(super) fn is_assigned(value: &str) -> bool {
 }
 
 /// Whether a value is put together from words, numbers and what stands between them, as a media type, a
-/// date or a list is: it may stand elsewhere by chance.
+/// date or a list is: it may stand elsewhere by chance. Passwords have signs that stand between no words.
 pub(super) fn is_made_of_words(value: &str) -> bool {
+    if !value.contains(' ') && value.contains(['!', '#', '$', '^', '~', '%']) {
+        return false;
+    }
     let mut runs = value.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty());
     let is_plain = |run: &str| {
         let digits = run.bytes().filter(u8::is_ascii_digit).count();
@@ -248,7 +252,7 @@ pub(super) fn is_made_of_words(value: &str) -> bool {
             .windows(2)
             .filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
         match digits {
-            0 => run.len() <= 16 && cases.count() <= 2,
+            0 => run.len() <= 16 && cases.count() <= 2 && !letters::are_random(run),
             _ if digits == run.len() => digits <= 6,
             // `v1`, `h2`, `q0`.
             _ => run.len() <= 2,
@@ -265,7 +269,46 @@ pub(super) fn is_sentence(value: &str) -> bool {
 /// Whether a value is one that protocols have as their own words, whatever it is called.
 pub(super) fn is_protocol(value: &str) -> bool {
     const WORDS: &str = "true false null include omit same-origin required optional";
-    is_in(WORDS, value) || is_media_type(value)
+    is_in(WORDS, value)
+        || is_media_type(value)
+        || is_public(value)
+        || is_masked(value)
+        || is_resource(value)
+}
+
+/// Whether it is the name of a thing that is kept elsewhere: `projects/p/locations/l/keyRings/r/cryptoKeys/k`, and
+/// `AC` and 32 hexadecimal digits, which Twilio calls a `sid`. One of a key (`SK…`) goes with its secret.
+fn is_resource(value: &str) -> bool {
+    const LEAST: usize = 4;
+    let is_path = value.split('/').count() >= LEAST && !value.contains(' ');
+    let (kind, digits) = value.split_at_checked(2).unwrap_or_default();
+    let is_sid = digits.len() == 32
+        && kind.bytes().all(|byte| byte.is_ascii_uppercase())
+        && kind != "SK"
+        && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    is_sid || is_path && is_made_of_words(value)
+}
+
+/// Whether a value is a key that everybody may know.
+fn is_public(value: &str) -> bool {
+    const BEGIN: [&str; 5] =
+        ["ssh-", "ecdsa-sha2-", "sk-ssh-", "-----BEGIN PUBLIC KEY", "-----BEGIN CERTIFICATE"];
+    BEGIN.iter().any(|begin| value.starts_with(begin)) && value.contains(' ')
+}
+
+/// Whether a value is a date, maybe with a time: `2026-11-28T04:37:15Z`.
+pub(super) fn is_time(value: &str) -> bool {
+    let (date, time) = value.split_at_checked("2026-11-28".len()).unwrap_or_default();
+    let is_of_time = |byte: u8| byte.is_ascii_digit() || b"T:.Z+- ".contains(&byte);
+    let mut parts = date.split('-').map(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+    date.matches('-').count() == 2
+        && parts.all(|is_number| is_number)
+        && time.bytes().all(is_of_time)
+}
+
+/// Whether the server shows no more of a secret: `********`, `sk-…1234`.
+fn is_masked(value: &str) -> bool {
+    ["***", "•••", "…"].iter().any(|mask| value.contains(mask))
 }
 
 /// Whether a setting is one that programs have in clear: a word, a small number, a place.

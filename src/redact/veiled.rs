@@ -90,6 +90,11 @@ impl Veiled {
         Self(of_texts(headers.chain([&body[..]])))
     }
 
+    /// Those of a message.
+    pub(crate) fn of_text(text: &[u8]) -> Self {
+        Self(of_texts(std::iter::once(text)))
+    }
+
     /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -561,14 +561,62 @@ async fn a_key_among_the_protocols_of_a_websocket_is_a_secret_and_any_other_repl
     let file = stage.file("tape.json");
     let encoded = protocols(&key(1))[3].rsplit('-').next().unwrap().to_owned();
     assert!(!file.contains(&key(1)) && !file.contains(&encoded[..40]), "{file}");
-    // Where a name tells, the key may be any.
-    for (key, count) in [(&*key(2), 5), ("dummy", 3)] {
+    // Where a name tells, or what stands around it, the key may be any.
+    for (key, is_known) in [(&*key(2), [true; 5]), ("dummy", [true, true, true, false, false])] {
         let session = stage.replay().await;
-        for (at, protocols) in protocols(key).iter().enumerate().take(count) {
+        let protocols = protocols(key);
+        let known = protocols.iter().enumerate().zip(is_known).filter(|(_, is_known)| *is_known);
+        for ((at, protocols), _) in known {
             talk(&session.url(), protocols, at);
         }
         let none = Socket::try_open(&format!("{}/0", session.url()), &[]);
         assert_eq!(none.err(), Some(470));
         drop(session.stop().await);
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn any_value_stands_for_a_secret_that_only_its_look_had_told() {
+    let upstream = Upstream::start(|_, wire| {
+        wire.send(json(200, r#"{"ok":true}"#));
+        Then::KeepAlive
+    });
+    let hook = |key: &str| format!("/services/T{}/B{}/{key}", "0A1B2C3D4", "5E6F7A8B9");
+    let said = |key: &str, color: &str| {
+        [
+            ("application/xml", format!("<auth><user>bob</user><password>{key}</password></auth>")),
+            ("application/json", format!(r#"{{"file":"HOST=h\nAPI_KEY={key}\nPORT={color}\n"}}"#)),
+            (
+                "application/json",
+                format!(
+                    r#"{{"fields":[{{"name":"color","value":"{color}"}},{{"name":"api_key","value":"{key}"}}]}}"#
+                ),
+            ),
+            ("text/plain", format!("user: bob, password: {key}, color: {color}")),
+        ]
+    };
+    let talk = |url: &str, path: &str, key: &str, color: &str| {
+        let posted = ask("POST", &format!("{url}{path}"), FIELDS, r#"{"text":"hi"}"#).status;
+        let said = said(key, color).into_iter().enumerate().map(|(at, (media, body))| {
+            let fields = format!("Content-Type: {media}\r\n");
+            ask("POST", &format!("{url}/{at}"), &fields, &body).status
+        });
+        std::iter::once(posted).chain(said).collect::<Vec<_>>()
+    };
+    let stage = Stage::new();
+    let [secret, posted] = [b"look", b"hook"].map(|it| blake3::hash(it).to_hex()[..24].to_owned());
+    let session = stage.record(&upstream).await;
+    talk(&session.url(), &hook(&posted), &secret, "red");
+    session.finish().await.unwrap();
+    assert!(!stage.file("tape.json").contains(&secret), "{}", stage.file("tape.json"));
+
+    for (path, key) in [(hook(&posted), &*secret), ("/services/dummy".to_owned(), "test")] {
+        let session = stage.replay().await;
+        assert_eq!(talk(&session.url(), &path, key, "red"), [200; 5]);
+        session.finish().await.unwrap().all_played().unwrap();
+    }
+    // What stands beside it counts as ever.
+    let session = stage.replay().await;
+    assert_eq!(talk(&session.url(), "/services/x", "test", "blue"), [200, 200, 470, 470, 470]);
+    drop(session.stop().await);
 }

@@ -4,6 +4,8 @@
 //! only where one of its words stands, and sees what comes in the same line. So a text takes as long
 //! whatever the number of rules, and the same is found however it is cut up.
 
+mod judged;
+
 use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -12,17 +14,17 @@ use std::sync::{LazyLock, OnceLock};
 use aho_corasick::automaton::Automaton as _;
 use aho_corasick::dfa::DFA;
 use aho_corasick::{Anchored, Input};
-use base64::Engine;
-use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use foldhash::fast::FixedState;
 use regex::bytes::Regex;
 
-use super::name::{self, Tells};
+use self::judged::{is_basic, is_mixed, is_named, is_said, is_sample};
+use super::json::outside;
 use super::rule::{Notes, Rule};
-use super::{letters, own, scan, value};
+use super::{own, value};
 use crate::cassette::placeholder::OPENING;
 use crate::cassette::splice::{Edit, in_order};
-use crate::text::plain;
+use crate::text::json::{Places, Text, Token};
+use crate::text::{escape, plain, sse};
 
 const RULES: &str = include_str!("rules.txt");
 
@@ -40,18 +42,54 @@ struct Looks {
     longest_word: usize,
     /// What words begin with, in lower case.
     begun: HashSet<Vec<u8>, FixedState>,
+    /// The same of those that are the end of a name.
+    begun_in_names: HashSet<Vec<u8>, FixedState>,
     rules: Vec<Look>,
 }
 
 struct Look {
     id: &'static str,
     kind: Kind,
-    /// How many bytes before the word belong to it.
-    before: usize,
+    before: Before,
     expression: &'static str,
     /// Compiled where its word first stands: few of the rules ever see theirs.
     compiled: OnceLock<Regex>,
 }
+
+/// What before its word belongs to a rule.
+#[derive(Clone, Copy)]
+enum Before {
+    Bytes(usize),
+    /// The letters, digits and signs of a name, of which the word is the end.
+    Name,
+}
+
+impl Before {
+    /// Where it begins, before a word that begins there.
+    fn start(self, text: &[u8], word: usize) -> Option<usize> {
+        match self {
+            Self::Bytes(count) => word.checked_sub(count),
+            Self::Name => Some(word - name_at_end(&text[..word])),
+        }
+    }
+}
+
+/// How many letters, digits and signs of a name a text ends in. The letter of an escape is none of them.
+fn name_at_end(text: &[u8]) -> usize {
+    let is_of_name = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
+    let length = text.iter().rev().take(LONGEST_NAME).take_while(is_of_name).count();
+    let (before, name) = text.split_at(text.len() - length);
+    let is_escape =
+        before.ends_with(b"\\") && name.first().is_some_and(|it| escape::is_letter(*it));
+    length - usize::from(is_escape)
+}
+
+/// The longest name that is looked at.
+const LONGEST_NAME: usize = 64;
+
+/// What names end in that may tell: `{telling}` in the words of a rule stands for each.
+const TELLING: &str = "\
+    password passwd passphrase pass pwd psk secret token key credential credentials";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -69,14 +107,14 @@ static LOOKS: LazyLock<Looks> = LazyLock::new(|| {
     for line in lines {
         let columns: Vec<&'static str> = line.split_whitespace().collect();
         let [id, kind, before, words, expression] = columns[..] else { continue };
-        for word in words.split('|') {
+        for word in words.split('|').flat_map(spellings) {
             rule_of.push(rules.len());
-            spelled.push(word.replace(r"\s", " ").to_ascii_lowercase().into_bytes());
+            spelled.push(word.into_bytes());
         }
         rules.push(Look {
             id,
             kind: kind_of(kind),
-            before: before.parse().unwrap_or(0),
+            before: before.parse().map_or(Before::Name, Before::Bytes),
             expression,
             compiled: OnceLock::new(),
         });
@@ -87,9 +125,26 @@ static LOOKS: LazyLock<Looks> = LazyLock::new(|| {
         .build(&spelled)
         .expect("the words are fixed and tested");
     let longest_word = spelled.iter().map(Vec::len).max().unwrap_or(0);
-    let begun = spelled.iter().flat_map(|word| (1..word.len()).map(|end| word[..end].to_vec()));
-    Looks { words, rule_of, longest_word, begun: begun.collect(), rules }
+    let begun = |in_names: bool| {
+        let ends_name = |rule: usize| matches!(rules[rule].before, Before::Name);
+        let words = rule_of.iter().zip(&spelled).filter(|(rule, _)| ends_name(**rule) == in_names);
+        let begun = words.flat_map(|(_, word)| (1..word.len()).map(|end| word[..end].to_vec()));
+        begun.collect()
+    };
+    let (begun, begun_in_names) = (begun(false), begun(true));
+    Looks { words, rule_of, longest_word, begun, begun_in_names, rules }
 });
+
+/// A word of a rule, or each that it stands for.
+fn spellings(word: &str) -> Vec<String> {
+    let word = word.replace(r"\s", " ").to_ascii_lowercase();
+    match word.split_once("{telling}") {
+        Some((before, behind)) => {
+            TELLING.split(' ').map(|it| format!("{before}{it}{behind}")).collect()
+        }
+        None => vec![word],
+    }
+}
 
 fn kind_of(kind: &str) -> Kind {
     match kind {
@@ -123,7 +178,40 @@ pub(super) fn longest() -> usize {
 pub(super) fn find(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
     let mut found = edits(text, text.len(), notes);
     found.extend(own::find(text, notes));
+    found.extend(within_strings(text, notes));
     in_order(found)
+}
+
+/// What is found in the strings of JSON that hold strings themselves. Expressions know what is escaped once.
+fn within_strings(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
+    const TWICE: &[u8] = br"\\";
+    let mut found = Vec::new();
+    if memchr::memmem::find(text, TWICE).is_none() {
+        return found;
+    }
+    let mut in_json = |json: Text<'_>, start: usize| {
+        let mut tokens = json.tokens();
+        while let Some(token) = tokens.next() {
+            let Token::String(spelled) = token else { continue };
+            if memchr::memmem::find(spelled.as_bytes(), TWICE).is_some() {
+                let inner = &spelled[1..spelled.len() - 1];
+                let places = Places::of_json_string(inner, start + tokens.end() - 1 - inner.len());
+                let edits = find(&places.text, notes);
+                found.extend(outside(&places, edits));
+            }
+        }
+    };
+    if let Some(json) = Text::parse_container(text) {
+        in_json(json, 0);
+        return found;
+    }
+    for line in sse::event_lines(text) {
+        let said = line.data(text).unwrap_or(line.content);
+        if let Some(json) = Text::parse_container(text[said.clone()].trim_ascii_end()) {
+            in_json(json, said.start);
+        }
+    }
+    found
 }
 
 /// The edits for a text of which more is to come, and up to where it is decided.
@@ -244,14 +332,15 @@ impl Look {
         word: Range<usize>,
         notes: &Notes<'_>,
     ) -> Option<Found<'t>> {
-        let at = word.start.checked_sub(self.before)?;
+        let at = self.before.start(within.text, word.start)?;
+        let own = word.end - at;
         if !within.begins(at) {
             return None;
         }
         let text = within.text;
         let window = self.window(&text[at..]);
         let window = match self.kind {
-            Kind::Block => until_next(&text[at..at + window], word.len()),
+            Kind::Block => until_next(&text[at..at + window], own),
             _ => &text[at..at + window],
         };
         let captures = self.expression().captures(window)?;
@@ -294,6 +383,7 @@ impl Look {
                 | "attribute"
                 | "attribute-behind"
                 | "element-on-lines"
+                | "element-pair"
                 | "input-password"
                 | "input-behind"
                 | "meta"
@@ -347,8 +437,8 @@ pub(super) fn open(text: &[u8]) -> usize {
     let within = Within::of(text);
     let run = text.iter().rposition(|byte| !is_of_token(*byte)).map_or(0, |at| at + 1);
     let open = words(&text[from..]).filter_map(|(rule, word)| {
-        let start = (from + word.start).saturating_sub(rule.before);
-        (within.begins(start) && rule.is_open(text, (start, run), rule.before + word.len()))
+        let start = rule.before.start(text, from + word.start).unwrap_or(0);
+        (within.begins(start) && rule.is_open(text, (start, run), from + word.end - start))
             .then_some(start)
     });
     open.min().unwrap_or(text.len())
@@ -366,9 +456,12 @@ pub(super) fn begun(text: &[u8]) -> usize {
         return text.len();
     }
     let (tail, within) = (text[from..].to_ascii_lowercase(), Within::of(text));
-    let is_begun =
-        |start: &usize| within.begins(from + start) && LOOKS.begun.contains(&tail[*start..]);
-    (0..tail.len()).find(is_begun).map_or(text.len(), |start| from + start)
+    let begun = (0..tail.len()).find_map(|start| {
+        let (at, tail) = (from + start, &tail[start..]);
+        let name = || LOOKS.begun_in_names.contains(tail).then(|| at - name_at_end(&text[..at]));
+        (within.begins(at) && LOOKS.begun.contains(tail)).then_some(at).or_else(name)
+    });
+    begun.unwrap_or(text.len())
 }
 
 /// A text in which words of rules are looked for.
@@ -414,63 +507,6 @@ const fn is_of_token(byte: u8) -> bool {
             byte,
             b'_' | b'-' | b'.' | b'~' | b'+' | b'/' | b'=' | b'%' | b':' | b'@' | b' ' | b'!'
         )
-}
-
-/// Whether a value has figures or letters in both cases, as words have not, or letters in no order of words.
-fn is_mixed(value: &str) -> bool {
-    let count = |is: fn(&u8) -> bool| value.bytes().filter(is).count();
-    let cases = count(u8::is_ascii_uppercase).min(count(u8::is_ascii_lowercase));
-    count(u8::is_ascii_digit) >= 3 || cases >= 3 || letters::are_random(value)
-}
-
-/// Whether a value stands in documentation for one.
-fn is_sample(value: &str) -> bool {
-    let lower = value.to_ascii_lowercase();
-    let words = ["example", "your-", "your_", "${", "{{"];
-    let is_named = lower.split_once('<').is_some_and(|(_, name)| name.contains('>'));
-    is_named || words.iter().any(|word| lower.contains(word)) || is_filled_in(lower.as_bytes())
-}
-
-/// Whether a good part of a value only fills it: `sk-xxxxxxxx`. By chance, letters stand together so too, but few
-/// of many.
-fn is_filled_in(value: &[u8]) -> bool {
-    let runs = value.chunk_by(|one, other| one == other);
-    let filling = runs.filter(|run| run.len() >= 4 && b"x.*".contains(&run[0])).flatten().count();
-    filling > 0 && filling * 8 >= value.len()
-}
-
-fn is_basic(value: &str) -> bool {
-    let plain = STANDARD.decode(value).or_else(|_| STANDARD_NO_PAD.decode(value));
-    plain.is_ok_and(|plain| {
-        plain.contains(&b':') && plain.iter().all(|byte| (0x20..0x7f).contains(byte))
-    })
-}
-
-/// What a name beside a value tells.
-fn tells(name: &str, notes: &Notes<'_>) -> Tells {
-    match name::field(name) {
-        Tells::Nothing if notes.applies(Rule::Names) => name::composed(name),
-        tells => tells,
-    }
-}
-
-/// Whether a value is a secret because of the name beside it, and no word.
-fn is_said(name: &str, secret: &str, notes: &Notes<'_>) -> bool {
-    let tells_so = match tells(name, notes) {
-        Tells::Secret | Tells::Secrets => value::is_assigned(&secret.replace('[', "(")),
-        Tells::Perhaps => notes.may_be_secret(name, secret),
-        Tells::Holder | Tells::Nothing => false,
-    };
-    tells_so && !is_sample(secret) && !scan::is_code(secret)
-}
-
-/// Whether a value is a secret because of the name beside it.
-fn is_named(name: &str, secret: &str, notes: &Notes<'_>) -> bool {
-    match tells(name, notes) {
-        Tells::Secret | Tells::Secrets => !value::is_plain_setting(secret) && !secret.contains(' '),
-        Tells::Perhaps => notes.may_be_secret(name, secret),
-        Tells::Holder | Tells::Nothing => false,
-    }
 }
 
 #[cfg(test)]

@@ -17,6 +17,9 @@ const BRACKETS: [(char, char); 4] = [('(', ')'), ('[', ']'), ('{', '}'), ('<', '
 /// What Rust shows around a value that need not be there.
 const SOME: &[u8] = b"Some(";
 
+/// What stands around words that Markdown shows in bold letters.
+const MARKED: &[u8] = b"**";
+
 /// What ends a value that a connection string of ODBC has in braces: `PWD={a;b}`.
 const BRACE: &str = "}";
 
@@ -46,23 +49,36 @@ pub(super) fn name_before(text: &[u8], mark: usize, known: Known) -> Option<(&st
         before = match text[mark] {
             b'=' => unquoted(before.strip_suffix(b":").unwrap_or(before).trim_ascii_end()),
             _ if before.ends_with(b";") => without_entity(before),
-            _ => before,
+            _ => unmarked(before),
         };
     }
-    let length = before.iter().rev().take_while(|byte| is_of_name(**byte)).count();
-    if length == 0 || blank > BLANK {
-        return None;
-    }
-    let (around, name) = before.split_at(before.len() - length);
-    // The letter of an escape such as `\n` is none of the name's.
-    let escape =
-        usize::from(around.ends_with(b"\\") && name.first().is_some_and(|c| escape::is_letter(*c)));
-    let name = str::from_utf8(&name[escape..]).ok()?;
+    let name = name_at_end(before).filter(|_| blank <= BLANK)?;
     let tells = match name::assigned(name) {
         Tells::Nothing if known == Known::Composed => name::composed(name),
         tells => tells,
     };
+    if tells == Tells::Nothing && known == Known::Composed && text[mark] == b':' {
+        return label(before, name);
+    }
     (tells != Tells::Nothing).then_some((name, tells))
+}
+
+/// The name that a text ends in. The letter of an escape such as `\n` is none of it.
+fn name_at_end(text: &[u8]) -> Option<&str> {
+    let length = text.iter().rev().take_while(|byte| is_of_name(**byte)).count();
+    let (around, name) = text.split_at(text.len() - length);
+    let escape =
+        usize::from(around.ends_with(b"\\") && name.first().is_some_and(|c| escape::is_letter(*c)));
+    str::from_utf8(&name[escape..]).ok().filter(|name| !name.is_empty())
+}
+
+/// A name of two words that people write before a colon, of which the last tells nothing alone: `API key`.
+fn label<'t>(text: &'t [u8], last: &str) -> Option<(&'t str, Tells)> {
+    let before = text[..text.len() - last.len()].strip_suffix(b" ")?;
+    let first = name_at_end(before)?;
+    let both = str::from_utf8(&text[before.len() - first.len()..]).ok()?;
+    let tells = name::assigned(both);
+    (tells == Tells::Secret).then_some((both, tells))
 }
 
 /// `os.environ["NAME"]` and `"NAME"` up to the end of the name.
@@ -77,10 +93,17 @@ fn without_entity(before: &[u8]) -> &[u8] {
     ENTITIES.iter().find_map(|it| before.strip_suffix(it.as_bytes())).unwrap_or(before)
 }
 
+/// `**Password**` up to the end of the name.
+fn unmarked(before: &[u8]) -> &[u8] {
+    before.strip_suffix(MARKED).unwrap_or(before)
+}
+
 /// Where the value behind a `=` or `:` begins. The name begins at `name`.
 pub(super) fn begin(text: &[u8], name: usize, mark: usize) -> Begin {
     let is_arrow = text[mark..].starts_with(b"=>");
     let mut at = mark + 1 + usize::from(is_arrow);
+    // `**Password:** value`.
+    at += if text[at..].starts_with(MARKED) { MARKED.len() } else { 0 };
     let blank = text[at..].iter().take(BLANK).take_while(|byte| is_blank(**byte)).count();
     at += blank;
     if text[mark] == b':'

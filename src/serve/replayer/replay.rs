@@ -540,6 +540,11 @@ impl Replayer {
         for (_, value) in asked.headers.iter_mut().filter(|(_, value)| value.starts_with(b"http")) {
             *value = inward(value).unwrap_or_else(|| value.clone());
         }
+        self.veiled(asked)
+    }
+
+    /// A request without its secrets, and these.
+    pub(super) fn veiled(&self, mut asked: Request) -> (Request, Found) {
         // What a client was given in the place of a secret it may say again, and under any name.
         spell_out(&mut asked);
         let given = of_request(&asked);

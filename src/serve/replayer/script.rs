@@ -7,6 +7,7 @@ use crate::cassette::{Body, Content, End, Frame, Interaction, Peer, Response, ta
 use crate::compare::matching::Index;
 use crate::config::Line;
 use crate::identity::{Echo, Renamed, Scope};
+use crate::redact::Unveiled;
 
 /// What went over a recorded WebSocket.
 #[derive(Debug, Default)]
@@ -189,13 +190,13 @@ impl Step {
     }
 
     /// What it says this time. `shown` are further places that this run has shown.
-    pub(super) fn said(&self, renamed: &Renamed, shown: &[Echo]) -> Content {
+    pub(super) fn said(&self, renamed: &Renamed, shown: &[Echo], unveiled: &Unveiled) -> Content {
         let named = |bytes: &bytes::Bytes| {
             let echoes = [&self.echoes[..], shown].concat();
-            renamed.body(Body::Whole(bytes.clone()), &echoes).bytes()
+            unveiled.body(renamed.body(Body::Whole(bytes.clone()), &echoes)).bytes()
         };
         match &self.frame.content {
-            content if renamed.is_empty() => content.clone(),
+            content if renamed.is_empty() && unveiled.is_empty() => content.clone(),
             Content::Text(bytes) => Content::Text(named(bytes)),
             Content::Binary(bytes) => Content::Binary(named(bytes)),
             close @ Content::Close { .. } => close.clone(),

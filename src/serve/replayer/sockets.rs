@@ -22,7 +22,7 @@ use crate::cassette::exchanges::{Exchanges, message_request, path_of};
 use crate::cassette::{Cassette, Content, Frame, Peer, Request};
 use crate::compare::matching::{Index, Message, Mismatch, Playlist};
 use crate::identity::{Echo, MadeUp, Renamed};
-use crate::redact::Found;
+use crate::redact::{Found, Veiled};
 use crate::serve::lock;
 use crate::serve::server::{Answer, Arrival, Place};
 use crate::serve::websocket::{Compression, accept_key};
@@ -92,6 +92,9 @@ pub(super) fn scripts(
     });
     scripts.collect()
 }
+
+/// A message as a request, and the secrets in it.
+type Said = (Request, Found);
 
 impl Sockets {
     /// All runs begin anew.
@@ -279,7 +282,10 @@ impl Replayer {
         let shown = shown.map(|shown| Echo::all(text, &shown)).unwrap_or_default();
         let names = step.names().chain(shown.iter().map(Echo::value));
         let renamed = Renamed::of(names, playlist.bindings());
-        let said = step.said(&renamed, &shown);
+        let index = &self.recorded().index;
+        let value = |secret: &_| playlist.secret(index, (state.opened, &Found::default()), secret);
+        let unveiled = Veiled::of_text(text).unveiled(value);
+        let said = step.said(&renamed, &shown, &unveiled);
         if let Some(history) = &mut state.history {
             history.said.push(said.clone());
         }
@@ -301,7 +307,7 @@ impl Replayer {
         let heard = self.hear(number, &frame);
         heard.or_else(|asked| {
             self.elsewhere(number, &frame).ok_or_else(|| {
-                let mut mismatch = self.explain((asked, Found::default()));
+                let mut mismatch = self.explain(*asked);
                 let interaction = self.interaction(number);
                 mismatch.message =
                     interaction.map(|interaction| Message { interaction, number: before });
@@ -311,7 +317,7 @@ impl Replayer {
     }
 
     /// Takes a message of the client, or tells what was asked.
-    pub(super) fn hear(&self, number: usize, frame: &Frame) -> Result<Option<usize>, Request> {
+    pub(super) fn hear(&self, number: usize, frame: &Frame) -> Result<Option<usize>, Box<Said>> {
         let mut opened = self.with(number, |_, state| state.opened).unwrap_or_default();
         let mut asked = self.message(opened, frame);
         let mut chosen = self.take_message(&asked);
@@ -323,11 +329,8 @@ impl Replayer {
                 (opened, asked) = (other, message);
             }
         }
-        let chosen = chosen.or_else(|| {
-            self.assume(&(asked.clone(), crate::redact::Found::default()))
-                .map(|chosen| chosen.number)
-        });
-        let Some(exchange) = chosen else { return Err(asked) };
+        let chosen = chosen.or_else(|| self.assume(&asked).map(|chosen| chosen.number));
+        let Some(exchange) = chosen else { return Err(Box::new(asked)) };
         let at = self.recorded().script(opened).and_then(|script| {
             script.steps.iter().position(|step| step.exchange == Some(exchange))
         });
@@ -342,10 +345,10 @@ impl Replayer {
         Ok(at)
     }
 
-    fn take_message(&self, asked: &Request) -> Option<usize> {
+    fn take_message(&self, (asked, found): &Said) -> Option<usize> {
         let index = &self.recorded().index;
         let plain = asked.readable();
-        let read = index.read(asked, &plain);
+        let read = index.read(asked, &plain).by(found.clone());
         let strays = self.retract(&read);
         let mut playlist = self.playlist();
         let number = playlist.take_next(index, &read);
@@ -356,19 +359,17 @@ impl Replayer {
     }
 
     /// A message as the recorded server would have been asked.
-    fn message(&self, opened: usize, frame: &Frame) -> Request {
+    fn message(&self, opened: usize, frame: &Frame) -> Said {
         let recorded = self.recorded();
         let spot = recorded.spot(opened).interaction;
         let path = path_of(&recorded.cassette().interactions[spot].request, spot);
-        let mut asked = message_request(&path, frame);
-        self.memory.redact(&recorded.redactor, &mut asked);
-        asked
+        self.veiled(message_request(&path, frame))
     }
 
     /// Another recorded WebSocket that was asked for in the same way, in whose place this one may be:
     /// of two clients the other may come first this time. Neither may have said anything yet, nor been
     /// told another thing.
-    fn another(&self, number: usize, opened: usize, frame: &Frame) -> Option<(usize, Request)> {
+    fn another(&self, number: usize, opened: usize, frame: &Frame) -> Option<(usize, Said)> {
         let recorded = self.recorded();
         let is_begun = self.with(number, |_, state| state.is_begun)?;
         let script = recorded.script(opened).filter(|_| !is_begun)?;
@@ -380,9 +381,10 @@ impl Replayer {
         let found = others.find(|(other, same, message)| {
             let mut playlist = self.playlist();
             let mut sockets = lock(&self.sockets);
-            let plain = message.readable();
+            let (asked, found) = message;
+            let plain = asked.readable();
             let index = &recorded.index;
-            let read = index.read(message, &plain);
+            let read = index.read(asked, &plain).by(found.clone());
             let Some(owner) = sockets.is_free(*other, &playlist) else { return false };
             if owner.into_iter().chain([number]).any(|it| sockets.was_told(it) > *same) {
                 return false;

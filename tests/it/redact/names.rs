@@ -43,7 +43,7 @@ fn a_new_token_is_a_secret_and_the_tokens_of_a_model_are_none() {
 #[test]
 fn strings_below_telling_names_are_replaced() {
     check_json(
-        r#"{"secrets":{"API_KEY":"$","MODE":"x"}}"#,
+        r#"{"secrets":{"API_KEY":"$","MODE":"x1y2"}}"#,
         r#"{"secrets":{"API_KEY":"[redacted:API_KEY]","MODE":"[redacted:MODE]"}}"#,
     );
     check_json(
@@ -105,7 +105,7 @@ fn text_that_is_no_json_is_searched_for_names() {
         (r#"said {\"api_key\": \"$\"} then"#, r#"said {\"api_key\": \"[redacted:api_key]\"} then"#),
         (r#"x {\"password\": 12} y"#, r#"x {\"password\": 0} y"#),
         (
-            "{\"secrets\": {\n  \"A\": \"$\",\n  \"id\": \"7\",\n  \"B\": \"x",
+            "{\"secrets\": {\n  \"A\": \"$\",\n  \"id\": \"7\",\n  \"B\": \"x1y2",
             "{\"secrets\": {\n  \"A\": \"[redacted:A]\",\n  \"id\": \"7\",\n  \"B\": \"[redacted:B]",
         ),
         (

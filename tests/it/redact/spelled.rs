@@ -108,6 +108,91 @@ fn passwords_are_found_as_pages_and_documents_escape_them() {
     }
 }
 
+/// Keys as programs make them, in the spellings of code, of labels and of commands; as text, in a string of JSON, and in
+/// one within that.
+#[test]
+fn keys_are_found_in_code_labels_elements_and_commands() {
+    for spelling in [
+        "password: str = \"$\"",
+        "api_key: Optional[str] = \"$\"",
+        "const apiKey: string = '$';",
+        "const API_KEY: &str = \"$\";",
+        "const apiKey string = \"$\"",
+        "char password[] = \"$\";",
+        "#define API_KEY \"$\"",
+        "ds.setPassword(\"$\");",
+        ".apiKey(\"$\")",
+        "new UsernamePasswordCredentials(\"bob\", \"$\")",
+        "API key: $",
+        "Secret Access Key: $",
+        "**API key:** $",
+        "**Password**: $",
+        "- **Client secret**: `$`",
+        "ansible_become_pass: $",
+        "psk=$",
+        "- name: DB_PASSWORD\n  value: \"$\"",
+        "<r><accessToken>$</accessToken></r>",
+        "<r><DB_PASS>$</DB_PASS></r>",
+        "<entry key=\"password\">$</entry>",
+        "<property name=\"password\" value=\"$\"/>",
+        "<key>password</key>\n<string>$</string>",
+        "<member><name>password</name><value><string>$</string></value></member>",
+        "sshpass -p $ ssh h",
+        "docker login -u bob -p $ r.io",
+        "mysql -u root -p$ db",
+        "curl -ubob:$ x",
+        "curl --proxy-user bob:$ x",
+        "http -a bob:$ x",
+        "redis-cli -a $ ping",
+        "set -gx API_KEY $",
+        "setx API_KEY \"$\"",
+        "aws configure set aws_secret_access_key $",
+        "gh secret set API_KEY --body \"$\"",
+        "tool --passphrase $ x",
+        "tool --refresh-token \"$\" x",
+    ] {
+        let key = password("c0");
+        let said = spelling.replace('$', &key);
+        let quoted = serde_json::json!({ "content": said }).to_string();
+        let twice = serde_json::json!({ "arguments": quoted }).to_string();
+        for (media, body_of) in
+            [("text/plain", &said), ("application/json", &quoted), ("application/json", &twice)]
+        {
+            let after = body(media, body_of);
+            assert!(!after.contains(&key), "{spelling} in {media}: {after}");
+        }
+    }
+}
+
+#[test]
+fn a_password_goes_wherever_the_answer_says_it_again() {
+    for secret in ["xlcjyuqgkaoy", "NlkdGExnmlGC", "BlueESts!420"] {
+        let said =
+            format!(r#"{{"password":"{secret}","error":"Wrong password {secret} for bob"}}"#);
+        let after = body("application/json", &said);
+        assert!(!after.contains(secret), "{after}");
+    }
+    // Words are none, wherever else they stand.
+    let said = r#"{"password":"production","mode":"production"}"#;
+    assert!(body("application/json", said).contains(r#""mode":"production""#));
+}
+
+#[test]
+fn what_only_describes_secrets_stays() {
+    for text in [
+        r#"{"bearerAuth":{"type":"http","scheme":"bearer","bearerFormat":"JWT"}}"#,
+        r#"{"api_key":{"type":"apiKey","name":"X-Api-Key-2","in":"header"}}"#,
+        r#"{"secrets":[{"name":"A1","createTime":"2026-11-28T04:37:15Z","state":"ENABLED"}]}"#,
+        r#"{"credentials":{"expiration":"2026-11-28T04:37:15Z","status":"active"}}"#,
+        r#"{"pin_code":"400001","city":"Mumbai"}"#,
+        "run --password-file /run/secrets/db1 --token-budget 50000 x",
+        "client.get_secret(\"prod-db-1\") getToken('session-name-12')",
+        "Public key: ssh-ed25519AAAAC3Nza1. Sort key: users2024abc, the API key: is required",
+    ] {
+        super::check_untouched(text);
+    }
+}
+
 #[test]
 fn what_ends_a_value_in_code_and_prose_still_does() {
     for text in [

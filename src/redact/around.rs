@@ -1,0 +1,168 @@
+//! Where the requests of a recording have placeholders: any value there stands for the secret.
+//!
+//! # Rationale
+//!
+//! A name tells of any value, but a look only of what looks so: `/services/T0…/B0…` of a webhook, and no
+//! `/services/dummy`. What the recording shows around a placeholder tells of both.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::rule::Notes;
+use super::value;
+use crate::cassette::placeholder::OPENING;
+use crate::cassette::splice::{Edit, in_order};
+use crate::cassette::{Cassette, Frame, Peer, Request};
+
+/// The texts around placeholders in the requests of a recording.
+#[derive(Debug, Default)]
+pub(super) struct Around {
+    in_paths: Vec<Mark>,
+    /// In header fields, by their names in lower case.
+    in_headers: HashMap<String, Vec<Mark>>,
+    /// In bodies and messages, by path.
+    in_bodies: HashMap<String, Vec<Mark>>,
+}
+
+/// What stands around a placeholder.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Mark {
+    before: Vec<u8>,
+    /// Nothing where the text ends.
+    behind: Vec<u8>,
+    name: String,
+}
+
+/// How much of what stands before a placeholder is looked at: as little as stands before nothing else.
+const BEFORE: [usize; 4] = [8, 16, 32, 64];
+
+/// How much of what stands behind one is looked at where it is a letter or a digit.
+const BEHIND: usize = 4;
+
+/// A longer value is no secret.
+const LONGEST: usize = 4096;
+
+/// So many places of a path are looked at.
+const MOST: usize = 64;
+
+impl Around {
+    /// What stands around those of a recording.
+    pub(super) fn of(cassette: &Cassette) -> Self {
+        let (mut paths, mut bodies) = (Vec::new(), HashMap::<_, Vec<Vec<u8>>>::new());
+        let mut headers = HashMap::<_, Vec<Vec<u8>>>::new();
+        for interaction in &cassette.interactions {
+            let (request, path) = (&interaction.request, interaction.request.path_only());
+            paths.push(path.as_bytes().to_vec());
+            for (name, value) in request.headers.iter() {
+                headers.entry(name.to_ascii_lowercase()).or_default().push(value.to_vec());
+            }
+            let texts = bodies.entry(path.to_owned()).or_default();
+            let frames = interaction.response().map_or(&[][..], |answer| &answer.frames);
+            let said = frames.iter().filter(|it| it.from == Peer::Client);
+            let said = said.filter_map(Frame::message).map(|message| message.to_vec());
+            texts.extend(std::iter::once(request.readable().to_vec()).chain(said));
+        }
+        let all = |texts: HashMap<String, Vec<Vec<u8>>>| {
+            let marks = texts.into_iter().map(|(name, texts)| (name, marks(texts)));
+            marks.filter(|(_, marks)| !marks.is_empty()).collect()
+        };
+        Self { in_paths: marks(paths), in_headers: all(headers), in_bodies: all(bodies) }
+    }
+
+    /// Whether nothing is known.
+    pub(super) fn is_empty(&self) -> bool {
+        self.in_paths.is_empty() && self.in_headers.is_empty() && self.in_bodies.is_empty()
+    }
+
+    /// What stands in the path of a request where the recording has placeholders.
+    pub(super) fn in_path(&self, request: &Request, notes: &mut Notes<'_>) -> Vec<Edit> {
+        edits(&self.in_paths, request.path_only().as_bytes(), notes)
+    }
+
+    /// The same in a header field.
+    pub(super) fn in_header(&self, name: &str, value: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
+        let marks = self.in_headers.get(&name.to_ascii_lowercase());
+        marks.map_or_else(Vec::new, |marks| edits(marks, value, notes))
+    }
+
+    /// The same in a body or a message that goes to this path.
+    pub(super) fn in_body(&self, path: &str, text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
+        self.in_bodies.get(path).map_or_else(Vec::new, |marks| edits(marks, text, notes))
+    }
+}
+
+/// What stands around the placeholders of these texts, and nowhere else in them.
+fn marks(texts: Vec<Vec<u8>>) -> Vec<Mark> {
+    let has_any = |text: &Vec<u8>| memchr::memmem::find(text, OPENING.as_bytes()).is_some();
+    if !texts.iter().any(has_any) {
+        return Vec::new();
+    }
+    let texts = texts.into_iter().map(|text| value::without_numbers(&text).unwrap_or(text));
+    let texts: Vec<Vec<u8>> = texts.collect::<BTreeSet<_>>().into_iter().collect();
+    let mut marks = BTreeSet::new();
+    for text in texts.iter().filter(|text| has_any(text)) {
+        for (range, name, _) in value::placeholders(text) {
+            let is_known = marks.iter().any(|it: &Mark| it.stands_at(text, range.start));
+            if is_known || marks.len() == MOST {
+                continue;
+            }
+            let before =
+                BEFORE.iter().map(|length| &text[range.start.saturating_sub(*length)..range.start]);
+            let Some(before) = before.into_iter().find(|before| tells(before, &texts)) else {
+                continue;
+            };
+            let behind = &text[range.end..];
+            let length =
+                if behind.first().is_some_and(u8::is_ascii_alphanumeric) { BEHIND } else { 1 };
+            let behind = behind[..length.min(behind.len())].to_vec();
+            marks.insert(Mark { before: before.to_vec(), behind, name: name.to_owned() });
+        }
+    }
+    marks.into_iter().collect()
+}
+
+/// Whether a placeholder stands wherever that stands.
+fn tells(before: &[u8], texts: &[Vec<u8>]) -> bool {
+    let is_veiled =
+        |text: &[u8], at: usize| text[at + before.len()..].starts_with(OPENING.as_bytes());
+    before.iter().any(u8::is_ascii_alphanumeric)
+        && texts
+            .iter()
+            .all(|text| memchr::memmem::find_iter(text, before).all(|at| is_veiled(text, at)))
+}
+
+impl Mark {
+    fn stands_at(&self, text: &[u8], at: usize) -> bool {
+        text[..at].ends_with(&self.before)
+    }
+
+    /// The values in a text that it stands around.
+    fn values<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = (usize, &'t str)> {
+        memchr::memmem::find_iter(text, &self.before).filter_map(move |at| {
+            let start = at + self.before.len();
+            let rest = &text[start..text.len().min(start + LONGEST)];
+            let end = match &self.behind[..] {
+                [] => rest.len(),
+                behind => memchr::memmem::find(rest, behind)?,
+            };
+            Some((start, str::from_utf8(&rest[..end]).ok()?))
+        })
+    }
+}
+
+fn edits(marks: &[Mark], text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for mark in marks {
+        for (start, secret) in mark.values(text) {
+            // It may be called otherwise where it stands first in this run.
+            let with = match value::name_and_number(secret) {
+                Some((name, _)) if value::is_placeholder(secret) => {
+                    (name != mark.name).then(|| value::placeholder(&mark.name))
+                }
+                _ if secret.contains(OPENING) => None,
+                _ => notes.replacement(&mark.name, secret),
+            };
+            edits.extend(with.map(|with| Edit::new(start..start + secret.len(), with)));
+        }
+    }
+    in_order(edits)
+}
