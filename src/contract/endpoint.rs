@@ -30,7 +30,8 @@ impl Endpoint {
     /// field for identifiers is one, too: `/users/ann` and `"user_id": "ann"`.
     pub fn of(request: &Request, response: &Response, names: &HashSet<String>) -> Self {
         let media = response.headers.get("content-type").unwrap_or_default();
-        let media = media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let media = media.trim().split([';', ' ', '\t']).next().unwrap_or_default();
+        let media = media.to_ascii_lowercase();
         let body = match &*response.readable() {
             Body::Whole(body) => body.clone(),
             Body::Stream(_) => Bytes::new(),
@@ -126,8 +127,18 @@ fn template(path: &str, is_name: impl Fn(&str) -> bool) -> String {
     format!("{origin}{}", segments.collect::<Vec<_>>().join("/"))
 }
 
-/// What stands for a segment that is an identifier.
+/// What stands for a segment that is an identifier, or has one: `Products(1498)` of OData, and `8f3a…:cancel`.
 fn parameter(segment: &str, before: &str, is_name: impl Fn(&str) -> bool) -> Option<String> {
+    if let Some((set, key)) = segment.strip_suffix(')').and_then(|inner| inner.split_once('(')) {
+        let is_quoted = key.len() > 2 && key.starts_with('\'') && key.ends_with('\'');
+        let is_number = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit());
+        let is_key =
+            is_quoted || is_number || is_name(key) || identifiers(key).next() == Some(0..key.len());
+        return is_key.then(|| format!("{set}({})", named_after(set)));
+    }
+    if let Some((id, verb)) = segment.rsplit_once(':').filter(|(_, verb)| is_verb(verb)) {
+        return parameter(id, before, is_name).map(|open| format!("{open}:{verb}"));
+    }
     let found = identifiers(segment).next();
     if found.is_none() && !is_name(segment) {
         return None;
@@ -136,6 +147,11 @@ fn parameter(segment: &str, before: &str, is_name: impl Fn(&str) -> bool) -> Opt
     let is_word =
         !prefix.is_empty() && prefix.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     Some(if is_word { open(prefix) } else { named_after(before) })
+}
+
+/// Whether what stands behind a colon says what is done with a thing.
+pub(super) fn is_verb(verb: &str) -> bool {
+    !verb.is_empty() && verb.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
 /// An open place behind a segment: `{agent_id}` behind `agents`, `{id}` behind another open place.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Endpoint;
-use super::endpoint::{OPERATION, named_after};
+use super::endpoint::{OPERATION, is_verb, named_after};
 use super::template::{Fit, Template};
 use crate::cassette::target;
 
@@ -209,9 +209,7 @@ fn opened(path: &str, place: usize) -> Option<(String, &str)> {
     let (origin, path) = target::split(path);
     let segment = path.split('/').nth(place).filter(|segment| !segment.contains(OPERATION))?;
     let (name, verb) = match segment.rsplit_once(':') {
-        Some((name, verb)) if verb.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
-            (name, &segment[name.len()..])
-        }
+        Some((name, verb)) if is_verb(verb) => (name, &segment[name.len()..]),
         _ => (segment, ""),
     };
     let may_be_numbered = || is_last(path, place) && is_numbered(name);

@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::cut::{is_plain, may_decide};
 use super::history::Before;
+use super::syntax::unquoted;
 use crate::cassette::Interaction;
 use crate::contract::order::{Comparison, Guard, Literal, Pattern};
 use crate::identity::identifiers;
@@ -185,7 +186,7 @@ impl Situation {
 impl Condition {
     /// What it may say.
     fn alternatives(&self) -> impl Iterator<Item = Option<&str>> {
-        let said = self.says.as_deref().map(|says| says.split(OR).map(Some));
+        let said = self.says.as_deref().map(|says| split(says, OR).into_iter().map(Some));
         let nothing = self.says.is_none().then_some(None);
         said.into_iter().flatten().chain(nothing)
     }
@@ -236,7 +237,7 @@ impl Condition {
         let (path, says) = text.split_once('=')?;
         let feature = Feature::Request(is_path(path.trim())?.to_owned());
         let says = says.trim();
-        let mut values = says.split(OR).flat_map(|says| says.split(AND));
+        let mut values = split(says, OR).into_iter().flat_map(|says| split(says, AND));
         values.all(|json| Literal::parse(json).is_some()).then_some(())?;
         Some(Self { feature, says: Some(says.to_owned()) })
     }
@@ -252,6 +253,18 @@ impl Condition {
         let feature = Feature::After(pattern.tag?, path.clone());
         Some(Self { feature, says: Some(value.to_string()) })
     }
+}
+
+/// The parts of a text between separators that stand in no string of JSON.
+fn split<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
+    let (mut parts, mut from) = (Vec::new(), 0);
+    let first = separator.as_bytes()[0];
+    for at in unquoted(text, first).filter(|at| text[*at..].starts_with(separator)) {
+        parts.push(&text[from..at]);
+        from = at + separator.len();
+    }
+    parts.push(&text[from..]);
+    parts
 }
 
 const AFTER: &str = "after ";

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::str::FromStr;
 
 use super::situation::{Condition, Feature};
-use super::syntax::{ParseError, ParseErrors, line_and_column, trimmed, write_name};
+use super::syntax::{ParseError, ParseErrors, line_and_column, trimmed, unquoted, write_name};
 use super::{Case, Contract, Endpoint, Kinds, Orders, Origin, seen};
 use crate::contract::invariant::Invariant;
 use crate::contract::order::{Expression, Order, Pattern};
@@ -391,13 +391,17 @@ impl<'t> Reader<'t> {
             return Vec::new();
         };
         let mut read = Vec::new();
-        let mut at = span.start + WHEN.len();
-        for text in conditions.split(", ") {
+        let at = span.start + WHEN.len();
+        let mut from = 0;
+        // What a value says may have a comma.
+        let ends = unquoted(conditions, b',').chain([conditions.len()]);
+        for end in ends {
+            let text = &conditions[from..end];
             match Condition::parse(text) {
                 Some(condition) => read.push(condition),
-                None => self.wrong(at..at + text.len(), "this is no condition", Some(CONDITION)),
+                None => self.wrong(at + from..at + end, "this is no condition", Some(CONDITION)),
             }
-            at += text.len() + ", ".len();
+            from = (end + ", ".len()).min(conditions.len());
         }
         read
     }

@@ -36,6 +36,20 @@ pub(crate) fn is_error_code<'p>(place: impl DoubleEndedIterator<Item = &'p str>)
         && steps.any(|step| step.starts_with("error") || step.ends_with("error"))
 }
 
+/// Whether a refusal says its code in a place: what stands at the top of its body, or below an error.
+pub(crate) fn is_code_of_refusal<'p>(
+    place: impl DoubleEndedIterator<Item = &'p str> + Clone,
+) -> bool {
+    let mut steps = place.clone();
+    let (first, rest) = (steps.next(), steps.next());
+    rest.is_none()
+        && matches!(
+            first,
+            Some("code" | "status" | "statusCode" | "error_code" | "errorCode" | "errno")
+        )
+        || is_error_code(place)
+}
+
 /// Whether a header field is called like what tells how much is left of what a client may use:
 /// `anthropic-ratelimit-requests-remaining`, `x-trial-endpoint-call-remaining`.
 pub(crate) fn is_limit(header: &str) -> bool {

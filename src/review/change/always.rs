@@ -16,10 +16,10 @@ use foldhash::fast::FixedState;
 use super::about::LOOKED_AT;
 use super::draft::{Draft, Shown, at};
 use super::instead::hardly_chance;
-use super::report::Verdict;
+use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::traits::{Lost, Of};
-use super::values::{First, Place, Side, Values, values};
+use super::values::{First, ID, Place, Side, Values, values};
 use super::weight::{CHANCE_OF_ALL, is_outcome};
 use crate::contract::order::{FEWEST, exact};
 use crate::contract::shape::Recordings;
@@ -211,11 +211,14 @@ impl Pair<'_, '_> {
 
     /// Whether it is a name, a time or a version, which are others in each recording or each release.
     fn is_another_each_time(&self, word: &str, now: Option<&str>) -> bool {
+        // A number alone is a code, and no version.
+        let is_version =
+            |word: &str| word.trim_start_matches('-').bytes().any(|byte| !byte.is_ascii_digit());
         let bare = |word: &str| word.replace(|char: char| char.is_ascii_digit() || char == '.', "");
         let is_name = |word: &str| identifiers(word).next().is_some() || is_moment(word);
         let is_known_as_word = is_outcome(&self.place.path);
         let is_other = Meaning::of(self.place.field()) != Meaning::Plain
-            || now.is_some_and(|now| bare(now) == bare(word));
+            || now.is_some_and(|now| bare(now) == bare(word) && is_version(word));
         // Whatever a field is called, an identifier or a time is no word of it: `payment_method`, `joined`.
         is_name(word) || now.is_some_and(is_name) || is_other && !is_known_as_word
     }
@@ -232,7 +235,10 @@ impl Pair<'_, '_> {
             return None;
         }
         let what = format!("{} {said}", at(self.place.part, &self.place.named()));
-        let draft = self.draft(Verdict::Unproven, what, key.to_owned());
+        // By the identifier of an event a client goes on with a stream that has broken off, as SSE says.
+        let is_needed = self.place.part == Part::Events && self.place.path == ID && key == "empty";
+        let verdict = if is_needed { Verdict::Breaking } else { Verdict::Unproven };
+        let draft = self.draft(verdict, what, key.to_owned());
         Some(draft.because(hardly_chance(is, [was, was])))
     }
 

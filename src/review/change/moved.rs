@@ -60,7 +60,9 @@ pub(super) fn moved<'a>(
         };
         before(endpoint, &is_there).or_else(asked_anew)
     };
-    is.all.keys().filter_map(|endpoint| Some((endpoint, found(endpoint)?))).collect()
+    // What was there before has not moved.
+    let new = is.all.keys().filter(|endpoint| !was.all.contains_key(*endpoint));
+    new.filter_map(|endpoint| Some((endpoint, found(endpoint)?))).collect()
 }
 
 /// The first, if there is no other.

@@ -14,7 +14,7 @@ use crate::message::telling;
 use crate::text::json::{Container, Text};
 
 /// What SSE streams call the events by, from which a client can resume them.
-const ID: &str = "id:";
+pub(super) const ID: &str = "id:";
 
 /// No word is longer, in bytes.
 const LONGEST_WORD: usize = 256;
@@ -91,7 +91,7 @@ pub(super) type Side<'a> = BTreeMap<Place<'a>, Values<'a>>;
 
 /// What all messages of a side say, place by place.
 pub(super) fn values<'a>(was: &Contract, answers: &[&'a Answer]) -> Side<'a> {
-    let mut tree = Tree::default();
+    let mut tree = Tree { is_refusal: was.endpoint.status >= 400, ..Tree::default() };
     let in_bodies = matches!(was.body, Some(Kinds::Each(_)));
     for answer in answers {
         let recording = Source::recording(answer.witness.0);
@@ -127,6 +127,8 @@ pub(super) fn values<'a>(was: &Contract, answers: &[&'a Answer]) -> Side<'a> {
 struct Tree<'a> {
     roots: BTreeMap<(Part, Option<&'a str>), usize>,
     nodes: Vec<Node<'a>>,
+    /// Whether the answers refuse what is asked.
+    is_refusal: bool,
 }
 
 struct Node<'a> {
@@ -148,7 +150,11 @@ impl<'a> Tree<'a> {
     }
 
     fn add(&mut self, place: Place<'a>) -> usize {
-        let is_code = telling::is_error_code(place.path.split('.'));
+        let steps = place.path.split('.');
+        let is_code = match self.is_refusal {
+            true => telling::is_code_of_refusal(steps),
+            false => telling::is_error_code(steps),
+        };
         let (members, values) = (HashMap::default(), Values::default());
         self.nodes.push(Node { place, is_code, members, elements: None, values });
         self.nodes.len() - 1

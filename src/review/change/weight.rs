@@ -389,7 +389,10 @@ fn tags_gone(drafts: &[Draft]) -> BTreeSet<String> {
 
 /// The type of messages in a pattern: `a[b="c"]`, `"close 4001"`.
 pub(super) fn type_of(pattern: &str) -> &str {
-    pattern.split('[').next().unwrap_or(pattern).trim_matches('"')
+    // A type may begin with a bracket itself: `[DONE]`.
+    let guards =
+        pattern.match_indices('[').find(|(at, _)| *at > 0 && pattern.as_bytes()[at - 1] != b'"');
+    guards.map_or(pattern, |(at, _)| &pattern[..at]).trim_matches('"')
 }
 
 /// What a recording shows of what was promised.

@@ -202,7 +202,7 @@ fn where_a_count_begins_and_names_of_events_by_which_streams_go_on_are_told() {
     let what = "always began at 0 in an answer, and always begins at 1 now";
     assert!(told.iter().any(|it| it.contains(what)), "{told:?}");
     let told = between(&streams(0, true), &streams(0, false));
-    let what = "unproven value-other: `id:` was never empty, and always is now";
+    let what = "breaking value-other: `id:` was never empty, and always is now";
     assert_eq!(told, [what]);
     assert_eq!(between(&streams(0, true), &streams(0, true)), [""; 0]);
 }

@@ -179,7 +179,7 @@ pub(super) fn cases(change: &Change, name: &dyn Fn(&str) -> String) -> Option<St
 /// The new trace, with what is not as promised in parentheses.
 pub(super) fn trace(change: &Change) -> Option<String> {
     let trace = change.trace.as_ref()?;
-    let missing = matches!(change.rule, Rule::OrderEndNew | Rule::OrderMissing | Rule::TagGone);
+    let missing = is_missing(change);
     let mut words: Vec<String> = trace.tags.clone();
     match (missing, words.get_mut(trace.at)) {
         (false, Some(word)) => *word = format!("({word})"),
@@ -189,6 +189,11 @@ pub(super) fn trace(change: &Change) -> Option<String> {
         }
     }
     Some(words.join(" "))
+}
+
+/// Whether a change says that a message does not come, rather than that another one does.
+pub(super) fn is_missing(change: &Change) -> bool {
+    matches!(change.rule, Rule::OrderEndNew | Rule::OrderMissing | Rule::TagGone)
 }
 
 /// Which recordings show it: `shown by letta/hello.json, interaction 4, event 12, and 2 more answers`.

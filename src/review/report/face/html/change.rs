@@ -8,7 +8,7 @@ use super::markup::{Budget, beginning, block, code, escaped, sentence};
 use super::railroad::Track;
 use super::{Standing, route_and_gives};
 use crate::review::change::{CaseEdges, Change, Group, Report, Rule, State, Verdict};
-use crate::review::report::face::told::{Detail, cases, details};
+use crate::review::report::face::told::{Detail, cases, details, is_missing};
 use crate::review::report::line::visible;
 
 /// So much of a value or a shape is shown, in characters.
@@ -95,11 +95,10 @@ fn body(report: &Report, group: &Group<'_>, is_drawn: bool) -> String {
 /// The messages in a row, and among them what is not as it was promised.
 fn trace(change: &Change) -> Option<String> {
     let trace = change.trace.as_ref()?;
-    let is_missing = matches!(change.rule, Rule::OrderEndNew | Rule::OrderMissing);
     let mut items: Vec<String> =
         trace.tags.iter().map(|tag| format!("<li>{}</li>", code(tag))).collect();
     let at = trace.at.min(items.len());
-    match (is_missing, items.get_mut(at)) {
+    match (is_missing(change), items.get_mut(at)) {
         (false, Some(item)) => {
             *item = item.replacen("<li>", "<li class=\"new\">", 1);
         }
