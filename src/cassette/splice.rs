@@ -29,17 +29,22 @@ impl Edit {
 }
 
 /// Sorts edits, and drops those that overlap one that begins earlier or is longer.
-pub fn in_order(mut edits: Vec<Edit>) -> Vec<Edit> {
-    edits.sort_by_key(|edit| (edit.range.start, std::cmp::Reverse(edit.range.end)));
+pub fn in_order(edits: Vec<Edit>) -> Vec<Edit> {
+    disjoint(edits, |edit| edit.range.clone())
+}
+
+/// The same of whatever stands in a range.
+pub fn disjoint<T>(mut all: Vec<T>, range: impl Fn(&T) -> Range<usize>) -> Vec<T> {
+    all.sort_by_key(|it| (range(it).start, std::cmp::Reverse(range(it).end)));
     let mut end = 0;
-    edits.retain(|edit| {
-        let apart = edit.range.start >= end;
+    all.retain(|it| {
+        let apart = range(it).start >= end;
         if apart {
-            end = edit.range.end;
+            end = range(it).end;
         }
         apart
     });
-    edits
+    all
 }
 
 /// The bytes after the edits, which are in order.

@@ -7,6 +7,7 @@ use super::moment::MONTHS;
 use super::{EPOCH, Form, Hole, Meaning, Scope, Words, is_epoch, is_moment, moments, scope_of};
 use crate::cassette::exchanges::MESSAGE;
 use crate::cassette::reading::{Kind, Node, Reading, Step};
+use crate::cassette::splice::disjoint;
 use crate::cassette::{Cassette, Evidence, Id, Ids, Reach};
 use crate::config::Treatment;
 use crate::text::date::day;
@@ -186,14 +187,7 @@ impl Names {
         found.extend(here.map(|(at, value)| (at..at + value.len(), Scope::Anywhere)));
         let times = moments(text).filter(|range| !self.issued.contains_key(&text[range.clone()]));
         found.extend(times.map(|range| (range, Scope::Moment)));
-        found.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
-        let mut end = 0;
-        found.retain(|(range, _)| {
-            let is_free = range.start >= end;
-            end = if is_free { range.end } else { end };
-            is_free
-        });
-        found
+        disjoint(found, |(range, _)| range.clone())
     }
 
     /// Whether a date without a time of day is near a day of the recording: others mean a version, a

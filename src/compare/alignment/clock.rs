@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
+use crate::cassette::splice::disjoint;
 use crate::identity::{epochs, is_epoch};
 use crate::text::date::{rfc3339, since_1970};
 
@@ -62,15 +63,10 @@ impl Clock {
     }
 
     /// The numbers in a text that mean a time near this one, whatever they are called.
-    pub(super) fn times(self, text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
-        let mut end = 0;
-        epochs(text).filter(move |word| self.ahead(word).is_some()).filter_map(move |word| {
-            let start = word.as_ptr() as usize - text.as_ptr() as usize;
-            // A number with a fraction stands there without it, too.
-            let is_next = start >= end;
-            end = end.max(start + word.len());
-            is_next.then_some(start..start + word.len())
-        })
+    pub(super) fn times(self, text: &str) -> impl Iterator<Item = Range<usize>> + use<> {
+        let near = epochs(text).filter(|range| self.ahead(&text[range.clone()]).is_some());
+        // A number with a fraction stands there without it, too.
+        disjoint(near.collect(), Range::clone).into_iter()
     }
 
     /// How many seconds a number is ahead of the clock, if it means a time near it.

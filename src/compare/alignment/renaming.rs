@@ -15,7 +15,7 @@ use super::kin::{Kin, with_dashes};
 use super::value::{Said, Sort, Word, apart, is_passing, is_serial, is_stamped, times};
 use super::{Called, Script, View};
 use crate::cassette::Ids;
-use crate::cassette::splice::{Edit, splice};
+use crate::cassette::splice::{Edit, disjoint, splice};
 use crate::identity::{
     EPOCH, SHORTEST, Words, epochs, is_certain, is_epoch, is_mixed, is_sealed, next_span,
 };
@@ -401,13 +401,7 @@ fn tokens(said: Said<'_>) -> Vec<&str> {
     });
     found.extend(runs.filter(|run| is_handle(run)));
     // The seconds of a time with a fraction are those of others, too.
-    let mut end = 0;
-    found.extend(epochs(text).filter(|time| {
-        let start = time.as_ptr() as usize - text.as_ptr() as usize;
-        let is_next = start >= end;
-        end = end.max(start + time.len());
-        is_next
-    }));
+    found.extend(disjoint(epochs(text).collect(), Range::clone).into_iter().map(|at| &text[at]));
     found
 }
 

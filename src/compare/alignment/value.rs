@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::renaming::Names;
 use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::reading::{Kind, Reading, Step};
+use crate::cassette::splice::disjoint;
 use crate::config::Rules;
 use crate::identity::{
     Meaning, SHORTEST, epochs, identifiers, is_epoch, is_moment, may_number, moments, refers,
@@ -447,15 +448,8 @@ fn filed(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
 }
 
 /// Words in order. Of those that overlap the first one is left, and of these the longest.
-pub(crate) fn apart(mut words: Vec<Word>) -> Vec<Word> {
-    words.sort_by_key(|word| (word.range.start, std::cmp::Reverse(word.range.end)));
-    let mut end = 0;
-    words.retain(|word| {
-        let is_free = word.range.start >= end;
-        end = end.max(word.range.end);
-        is_free
-    });
-    words
+pub(crate) fn apart(words: Vec<Word>) -> Vec<Word> {
+    disjoint(words, |word| word.range.clone())
 }
 
 /// What stands between words, before them and behind them.

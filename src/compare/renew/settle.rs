@@ -105,11 +105,7 @@ impl Settle<'_> {
             return named;
         }
         // By which clock a message was said is not known.
-        let numbers = epochs(&named).map(|time| {
-            let start = time.as_ptr() as usize - named.as_ptr() as usize;
-            start..start + time.len()
-        });
-        let times = self.renaming.times(&named).into_iter().chain(numbers);
+        let times = self.renaming.times(&named).into_iter().chain(epochs(&named));
         let edits = times.filter_map(|range| {
             let old = self.times.olds.get(&named[range.clone()])?;
             Some(Edit::new(range, old.clone()))

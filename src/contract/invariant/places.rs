@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::claim::{Field, Invariant, Path};
-use crate::text::json::{Container, Text};
+use super::presence::walk;
+use crate::text::json::Text;
 
 /// Values below so many containers are not looked at.
 const DEEPEST: usize = 16;
@@ -52,28 +53,5 @@ fn asked(path: &Path) -> Place<'_> {
 
 /// Tells each place in a JSON text, as an invariant writes it.
 pub(crate) fn places(json: Text<'_>, told: &mut dyn FnMut(&str)) {
-    walk(json, &mut Path::default(), DEEPEST, told);
-}
-
-fn walk(json: Text<'_>, path: &mut Path, room: usize, told: &mut dyn FnMut(&str)) {
-    let Some(room) = room.checked_sub(1) else { return };
-    match json.container() {
-        Some(Container::Object) => {
-            for (name, value) in json.members() {
-                let above = path.enter(&name);
-                told(path.as_str());
-                walk(value, path, room, told);
-                path.leave(above);
-            }
-        }
-        Some(Container::Array) => {
-            for value in json.elements() {
-                let above = path.enter_elements();
-                told(path.as_str());
-                walk(value, path, room, told);
-                path.leave(above);
-            }
-        }
-        None => {}
-    }
+    walk(json, &mut Path::default(), DEEPEST, &mut |path, _, _| told(path.as_str()));
 }

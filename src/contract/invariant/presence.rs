@@ -52,13 +52,6 @@ struct Place {
     messages: Messages,
 }
 
-/// Something that stands in a message.
-enum Stands<'p, 'j> {
-    Object,
-    /// A member that is not null, of the object of that path.
-    Member(&'p str, Text<'j>),
-}
-
 impl Presence {
     pub(super) fn learn(
         &mut self,
@@ -72,17 +65,19 @@ impl Presence {
         if self.fields.len() > MOST || self.conditions.len() > MOST {
             return;
         }
-        each(json, &mut |path, stands| {
+        each(json, &mut |path, object, value| {
+            if object.is_none() && !is_object(value) {
+                return;
+            }
             let word = names.word(path.as_str());
-            let messages = match stands {
-                Stands::Object => self.objects.entry(word).or_default(),
-                Stands::Member(object, _) => {
-                    let object = names.word(object);
-                    let place = || Place { object, messages: Messages::new() };
-                    &mut self.fields.entry(word).or_insert_with(place).messages
-                }
-            };
-            note(messages, number);
+            if let Some(object) = object {
+                let object = names.word(object);
+                let place = || Place { object, messages: Messages::new() };
+                note(&mut self.fields.entry(word).or_insert_with(place).messages, number);
+            }
+            if is_object(value) {
+                note(self.objects.entry(word).or_default(), number);
+            }
         });
         for condition in conditions(request, json) {
             note(self.conditions.entry(condition).or_default(), number);
@@ -140,9 +135,9 @@ fn ways([one, other]: [usize; 2]) -> f64 {
 /// Whether a field that may come is missing, by the path of its object.
 pub(super) fn is_missing(json: &str, field: &Path) -> bool {
     let (mut has_object, mut has_field) = (false, false);
-    each(json, &mut |path, stands| match stands {
-        Stands::Object => has_object |= field.is_member_of(path),
-        Stands::Member(..) => has_field |= path == field,
+    each(json, &mut |path, object, value| {
+        has_object |= is_object(value) && field.is_member_of(path);
+        has_field |= object.is_some() && path == field;
     });
     has_object && !has_field
 }
@@ -156,8 +151,8 @@ pub(super) fn comes_without(json: &str, field: &Path, with: &With) -> bool {
         _ => return false,
     };
     let (mut has_field, mut is_opposite) = (false, false);
-    each(json, &mut |path, stands| {
-        if let Stands::Member(_, value) = stands {
+    each(json, &mut |path, object, value| {
+        if object.is_some() {
             has_field |= path == field;
             is_opposite |= *path == with.path && value.as_str() == opposite;
         }
@@ -169,9 +164,8 @@ pub(super) fn comes_without(json: &str, field: &Path, with: &With) -> bool {
 pub(super) fn conditions(request: Option<&str>, json: &str) -> BTreeSet<With> {
     let mut found = BTreeSet::new();
     let with = |in_request, path: &Path, says| With { in_request, path: path.clone(), says };
-    each(request.unwrap_or("null"), &mut |path, stands| {
-        let Stands::Member("", value) = stands else { return };
-        if value.container() == Some(Container::Object) {
+    each(request.unwrap_or("null"), &mut |path, object, value| {
+        if object != Some("") || is_object(value) {
             return;
         }
         let list: Vec<_> = value.elements().filter_map(Text::string).collect();
@@ -185,11 +179,8 @@ pub(super) fn conditions(request: Option<&str>, json: &str) -> BTreeSet<With> {
         }
         found.insert(with(true, path, None));
     });
-    each(json, &mut |path, stands| {
-        if let Stands::Member(_, value) = stands
-            && matches!(value.as_str(), "true" | "false")
-            && !path.is_in_array()
-        {
+    each(json, &mut |path, object, value| {
+        if object.is_some() && matches!(value.as_str(), "true" | "false") && !path.is_in_array() {
             found.insert(with(false, path, Some(value.as_str().to_owned())));
         }
     });
@@ -219,34 +210,47 @@ fn note(messages: &mut Messages, number: usize) {
     }
 }
 
-/// Tells what stands in a JSON text, the objects and their members.
-fn each<'j>(json: &'j str, told: &mut dyn FnMut(&Path, Stands<'_, 'j>)) {
-    if let Some(json) = Text::read(json) {
-        inside(json, &mut Path::default(), DEEPEST, told);
-    }
+/// Tells what stands in a JSON text and is not null: where, in which object if it is a member of one, and the value.
+fn each<'j>(json: &'j str, told: &mut dyn FnMut(&Path, Option<&str>, Text<'j>)) {
+    let Some(json) = Text::read(json) else { return };
+    let mut stands = |path: &Path, object: Option<&str>, value: Text<'j>| {
+        if value.as_str() != "null" {
+            told(path, object, value);
+        }
+    };
+    stands(&Path::default(), None, json);
+    walk(json, &mut Path::default(), DEEPEST, &mut stands);
 }
 
-fn inside<'j>(
+fn is_object(value: Text<'_>) -> bool {
+    value.container() == Some(Container::Object)
+}
+
+/// Tells each value that is in no more containers than there is room for: its place, that of the object of which it
+/// is a member, and the value.
+pub(super) fn walk<'j>(
     json: Text<'j>,
     path: &mut Path,
     room: usize,
-    told: &mut dyn FnMut(&Path, Stands<'_, 'j>),
+    told: &mut dyn FnMut(&Path, Option<&str>, Text<'j>),
 ) {
     let Some(room) = room.checked_sub(1) else { return };
     match json.container() {
         Some(Container::Object) => {
-            told(path, Stands::Object);
-            for (name, value) in json.members().filter(|(_, value)| value.as_str() != "null") {
+            for (name, value) in json.members() {
                 let above = path.enter(&name);
-                told(path, Stands::Member(&path.as_str()[..above], value));
-                inside(value, path, room, told);
+                told(path, Some(&path.as_str()[..above]), value);
+                walk(value, path, room, told);
                 path.leave(above);
             }
         }
         Some(Container::Array) => {
-            let above = path.enter_elements();
-            json.elements().for_each(|element| inside(element, path, room, told));
-            path.leave(above);
+            for value in json.elements() {
+                let above = path.enter_elements();
+                told(path, None, value);
+                walk(value, path, room, told);
+                path.leave(above);
+            }
         }
         None => {}
     }

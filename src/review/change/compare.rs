@@ -21,7 +21,8 @@ use crate::cassette::{Cassette, Name};
 use crate::contract::order::Order;
 use crate::contract::shape::Schema;
 use crate::contract::{
-    self, Answer, Contract, Endpoint, Finding, Kinds, Orders, Traffic, cassette_of, has_name_in,
+    self, Answer, Contract, Endpoint, Finding, JsonMessage, Kinds, Orders, Traffic, cassette_of,
+    has_name_in,
 };
 use crate::message::{Message, Messages, Protocols, Trace};
 
@@ -343,26 +344,24 @@ fn at_endpoint(
     drafts.extend(promised_orders::changes(orders, basis, [before, answers]));
     let basis = new.basis(answers, |contract| &contract.invariants);
     drafts.extend(ties::changes(&was.invariants, &is.invariants, basis, answers));
+    let shapes =
+        |part: Part, of: fn(&Contract) -> &Option<Kinds>, is: Option<Kinds>, said: &[_]| {
+            shapes::of_kinds(part, of(was).clone(), is, new.basis(answers, of), said)
+        };
     // Where none were promised before, none are looked at.
     if was.headers.is_some() {
-        let said: Vec<Value<'_>> = answers.iter().map(headers).collect();
-        let basis = new.basis(answers, |contract| &contract.headers);
-        let of = |contract: &'_ Contract| contract.headers.clone();
-        let is = of(is).or_else(|| Some(Kinds::One(Schema::no_fields())));
-        drafts.extend(shapes::of_kinds(Part::Headers, of(was), is, basis, &said));
+        let said: Vec<Value<'_>> = answers.iter().map(|it| whole(it, &it.headers)).collect();
+        let is = is.headers.clone().or_else(|| Some(Kinds::One(Schema::no_fields())));
+        drafts.extend(shapes(Part::Headers, |it| &it.headers, is, &said));
     }
     let events: Vec<Value<'_>> = answers.iter().flat_map(events).collect();
-    let basis = new.basis(answers, |contract| &contract.events);
-    let of = |contract: &'_ Contract| contract.events.clone();
-    drafts.extend(shapes::of_kinds(Part::Events, of(was), of(is), basis, &events));
+    drafts.extend(shapes(Part::Events, |it| &it.events, is.events.clone(), &events));
     drafts.extend(keep_alives(old, new, answers));
     let said = answers.iter().filter(|answer| {
         was.body.is_some() || answer.body.as_ref().is_some_and(|body| !body.is_nothing())
     });
-    let bodies: Vec<Value<'_>> = said.filter_map(body).collect();
-    let basis = new.basis(answers, |contract| &contract.body);
-    let of = |contract: &'_ Contract| contract.body.clone();
-    drafts.extend(shapes::of_kinds(Part::Body, of(was), of(is), basis, &bodies));
+    let bodies: Vec<Value<'_>> = said.filter_map(|it| Some(whole(it, it.body.as_ref()?))).collect();
+    drafts.extend(shapes(Part::Body, |it| &it.body, is.body.clone(), &bodies));
     drafts.extend(of_recordings);
     let mut drafts = swap::together(gap::together(once::for_all_cases(once::each_tag(drafts))));
     sides.weigh(&mut drafts);
@@ -374,12 +373,13 @@ fn at_endpoint(
 }
 
 fn events(answer: &Answer) -> impl Iterator<Item = Value<'_>> {
-    answer.events.iter().enumerate().map(|(number, said)| Value {
-        place: &answer.place,
-        at: Position::Said(number),
-        kind: &said.kind,
-        json: &said.json,
-    })
+    let events = answer.events.iter().enumerate();
+    events.map(|(number, said)| Value { at: Position::Said(number), ..whole(answer, said) })
+}
+
+/// What an answer says, all of it or somewhere in it.
+fn whole<'a>(answer: &'a Answer, said: &'a JsonMessage) -> Value<'a> {
+    Value { place: &answer.place, at: Position::Whole, kind: &said.kind, json: &said.json }
 }
 
 /// What changed in messages that only say that the server is still there. Their coming and going is no
@@ -389,27 +389,11 @@ fn keep_alives(old: &Promise, new: &Promise, answers: &[Answer]) -> Vec<Draft> {
     let Some((was, is)) = was.as_ref().zip(is.as_ref()) else { return Vec::new() };
     let said = answers.iter().flat_map(|answer| {
         let said = answer.keep_alives.iter().filter(|said| was.knows(&said.kind));
-        said.map(|said| Value {
-            place: &answer.place,
-            at: Position::Whole,
-            kind: &said.kind,
-            json: &said.json,
-        })
+        said.map(|said| whole(answer, said))
     });
     let basis = new.basis(answers, |contract| &contract.keep_alives);
     let (was, is) = (was.shared(is), is.shared(was));
     shapes::of_kinds(Part::Events, Some(was), Some(is), basis, &said.collect::<Vec<_>>())
-}
-
-fn headers(answer: &Answer) -> Value<'_> {
-    let said = &answer.headers;
-    Value { place: &answer.place, at: Position::Whole, kind: &said.kind, json: &said.json }
-}
-
-fn body(answer: &Answer) -> Option<Value<'_>> {
-    let said = answer.body.as_ref()?;
-    let (kind, json) = (&*said.kind, &*said.json);
-    Some(Value { place: &answer.place, at: Position::Whole, kind, json })
 }
 
 /// An endpoint that is on one side only.

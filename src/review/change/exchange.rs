@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::report::{Difference, Exchange, Mark};
+use crate::cassette::splice::disjoint;
 use crate::cassette::{Body, Cassette, Interaction, Place, Request, Response};
 use crate::compare::alignment::Renaming;
 use crate::compare::{self, Difference as Differing, Differences, Value};
@@ -219,15 +220,7 @@ fn open(text: &str, renaming: &Renaming) -> Vec<Range<usize>> {
     let unknown = |range: &Range<usize>| {
         known.iter().all(|known| known.end <= range.start || range.end <= known.start)
     };
-    let mut open: Vec<_> = identifiers(text).filter(unknown).chain(moments(text)).collect();
-    open.sort_by_key(|range| range.start);
-    let mut end = 0;
-    open.retain(|range| {
-        let is_free = range.start >= end;
-        end = end.max(range.end);
-        is_free
-    });
-    open
+    disjoint(identifiers(text).filter(unknown).chain(moments(text)).collect(), Range::clone)
 }
 
 /// What is listed, up to a limit.
