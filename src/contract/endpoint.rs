@@ -226,6 +226,19 @@ mod tests {
     }
 
     #[test]
+    fn the_line_of_an_endpoint_is_read_back_whatever_the_media_type_is() {
+        let headers = Headers::from_iter([("content-type", "application/json charset=utf-8")]);
+        let response = Response { headers, ..Response::of(200) };
+        let (method, path) = ("GET".to_owned(), "/a".to_owned());
+        let request = Request { method, path, headers: Headers::new(), body: Bytes::new() };
+
+        let endpoint = Endpoint::of(&request, &response, &HashSet::new());
+
+        assert_eq!(endpoint.to_string(), "GET /a -> 200 application/json");
+        assert_eq!(endpoint.to_string().parse(), Ok(endpoint));
+    }
+
+    #[test]
     fn identifiers_in_a_path_are_named_by_what_they_are() {
         for (path, expected) in [
             ("/v1/agents/", "/v1/agents/"),
@@ -234,6 +247,14 @@ mod tests {
                 "/v1/agents/{agent_id}/messages",
             ),
             ("/v1/runs/6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0", "/v1/runs/{run_id}"),
+            // Keys of OData, and what is done with a thing.
+            ("/odata/Products(1498)/Name", "/odata/Products({Product_id})/Name"),
+            ("/odata/users('x-y')", "/odata/users({user_id})"),
+            ("/odata/sum(a=1,b=2)/top()", "/odata/sum(a=1,b=2)/top()"),
+            ("/api/accounts(6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0)", "/api/accounts({account_id})"),
+            ("/v1/jobs/6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0:run", "/v1/jobs/{job_id}:run"),
+            ("/v1/jobs/17:cancel", "/v1/jobs/{job_id}:cancel"),
+            ("/v1/jobs:list", "/v1/jobs:list"),
             ("/v1/categories/17/items/18", "/v1/categories/{category_id}/items/18"),
             ("/6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0", "/{id}"),
             (

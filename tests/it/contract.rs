@@ -424,6 +424,8 @@ fn conditions_are_read_as_they_are_written() {
     let text = "\
 POST /chat -> 200 text/event-stream
   orders
+    when kind=\"plan, then act\" | \"this and \\\"that\\\" | or\", q=\"one, two\"
+      e
     when messages[].role=\"tool\" and \"user\", stream missing, text present, call_id known, parent_id unknown
       a
     when after end[why=\"waiting\"]

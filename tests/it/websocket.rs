@@ -350,7 +350,8 @@ async fn secrets_of_both_sides_are_taken_out_and_need_not_come_back() {
     // `token` alone says little: the recording shows that it tells here.
     let talk = |url: &str, key: &str| {
         let mut socket = Socket::open(&format!("{url}/ws"));
-        socket.ask(&format!(r#"{{"type":"auth","api_key":"{key}"}}"#));
+        let told = socket.ask(&format!(r#"{{"type":"auth","api_key":"{key}"}}"#));
+        assert_eq!(told, format!(r#"{{"api_key":"{key}","n":1}}"#), "it comes back as it was sent");
         socket.ask(&format!(r#"{{"method":"call","params":{{"token":"{key}"}}}}"#));
         socket.ask(r#"{"method":"count","params":{"kind":"token"}}"#);
     };

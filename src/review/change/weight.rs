@@ -389,10 +389,12 @@ fn tags_gone(drafts: &[Draft]) -> BTreeSet<String> {
 
 /// The type of messages in a pattern: `a[b="c"]`, `"close 4001"`.
 pub(super) fn type_of(pattern: &str) -> &str {
+    if let Some(quoted) = pattern.strip_prefix('"') {
+        return quoted.split('"').next().unwrap_or(quoted);
+    }
     // A type may begin with a bracket itself: `[DONE]`.
-    let guards =
-        pattern.match_indices('[').find(|(at, _)| *at > 0 && pattern.as_bytes()[at - 1] != b'"');
-    guards.map_or(pattern, |(at, _)| &pattern[..at]).trim_matches('"')
+    let guards = pattern.match_indices('[').map(|(at, _)| at).find(|at| *at > 0);
+    &pattern[..guards.unwrap_or(pattern.len())]
 }
 
 /// What a recording shows of what was promised.
@@ -528,5 +530,16 @@ impl Weight {
             None | Some(0) => format!("{shown}, and it may have been so before"),
             Some(before) => format!("{shown}, and none of {before} before: that may be chance"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_names_a_type_before_its_guards() {
+        let patterns = ["end", "end[why=\"x\"]", "[DONE]", "\"[DONE]\"", "\"a b\"[n=1]"];
+        assert_eq!(patterns.map(type_of), ["end", "end", "[DONE]", "[DONE]", "a b"]);
     }
 }

@@ -100,6 +100,22 @@ fn a_code_of_an_error_that_is_always_another_one_breaks() {
 }
 
 #[test]
+fn the_number_of_a_refusal_is_its_code_and_no_version() {
+    let code = |code: i64| format!(r#"{{"code":{code},"message":"It is not so."}}"#);
+    let refused = |number: i64| -> Side {
+        let one = |it: usize| exchange("/chat", &format!(r#"{{"n":{it}}}"#), 404, &[&code(number)]);
+        apart("c", (0..12).map(one))
+    };
+
+    for (was, is) in [(10003, 10008), (-1121, -2010)] {
+        let told = between(&refused(was), &refused(is));
+        let what =
+            format!("unproven value-other: `code` never says `{was}` any more, and says `{is}`");
+        assert_eq!(told, [what]);
+    }
+}
+
+#[test]
 fn what_is_another_in_each_release_or_each_recording_is_no_change() {
     let cases = [
         (r#""1.9.0""#, r#""1.10.0""#),

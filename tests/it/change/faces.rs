@@ -177,6 +177,30 @@ fn json_holds_all_that_there_is() {
 }
 
 #[test]
+fn a_change_in_several_places_is_one_for_programs_too() {
+    let fields =
+        |kind: &str| ["a", "b", "c"].map(|name| format!("  {name}: object\n    id: {kind}\n"));
+    let schema = |kind: &str| body(&format!("object\n{}", fields(kind).concat()));
+    let report = compared(&schema("integer"), &schema("integer | null"));
+    assert_eq!(report.changes.len(), 3);
+
+    let json: Value = serde_json::from_str(&shown(&report, Face::Json)).unwrap();
+    assert_eq!(json["counts"]["breaking"], 1);
+    let changes = json["changes"].as_array().unwrap();
+    let first = &changes[0]["fingerprint"];
+    assert!(changes.len() == 3 && changes.iter().all(|it| it["group"] == *first), "{json}");
+    let junit = shown(&report, Face::Junit);
+    assert!(
+        junit.contains("tests=\"1\" failures=\"1\"") && junit.contains("also: b.id, c.id"),
+        "{junit}"
+    );
+    let sarif: Value = serde_json::from_str(&shown(&report, Face::Sarif)).unwrap();
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    let also = results[0]["relatedLocations"].as_array().map(Vec::len);
+    assert_eq!((results.len(), also), (1, Some(2)));
+}
+
+#[test]
 fn junit_is_well_formed_and_fails_for_what_fails() {
     for report in [hostile(), huge(), compared(&stream("a"), &stream("a"))] {
         let xml = shown(&report, Face::Junit);

@@ -51,6 +51,24 @@ fn whole_values_in_one_place_of_a_stream_are_no_pieces() {
 }
 
 #[test]
+fn a_word_behind_a_secret_in_another_message_stays() {
+    let key = password("d7E");
+    let lines = |last: &str| {
+        let said = [format!("login password={key}"), last.to_owned(), "done".to_owned()];
+        let lines = said
+            .map(|said| format!("{{\"msg\":\"{said}\",\"headers\":[\"Bearer {key}\",\"bar\"]}}\n"));
+        body("application/x-ndjson", &lines.concat())
+    };
+
+    for last in ["ready", "New user", "thanks"] {
+        let after = lines(last);
+        assert!(!after.contains(&key), "{after}");
+        assert!(after.contains(&format!("\"msg\":\"{last}\"")), "{after}");
+        assert_eq!(after.matches("\"bar\"").count(), 3, "{after}");
+    }
+}
+
+#[test]
 fn events_that_are_strings_or_words_are_pieces_too() {
     let key = format!("{}_{}", "ghp", "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYzA1b");
     let said = format!("The key is {key} as said.");
