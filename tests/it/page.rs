@@ -41,7 +41,7 @@ fn interaction(path: &str, said: &[&str]) -> Interaction {
 fn report(cassettes: usize) -> Report {
     let side = |said: &[&str]| -> Vec<(Name, Cassette)> {
         let cassette = |number: usize| {
-            let path = format!("/chat/<script>alert({number})");
+            let path = format!("/chat/<script>alert(n{number})");
             let interactions = (0..3).map(|_| interaction(&path, said)).collect();
             let name = Name::new(format!("chat/number-{number}")).unwrap();
             (name, Cassette { interactions, ..Cassette::default() })

@@ -10,7 +10,8 @@
 //! ask the same, then those that ask for the same sort of thing. Each pair is walked through side by
 //! side, and two names in the same place vote for each other: as a
 //! whole, for of what stands in the same place not a part is another name. With those that are known by
-//! name all is done once more, so that what only its identifiers tell apart finds its partner too.
+//! name all is done once more, so that what only its identifiers tell apart finds its partner too. Of several that are
+//! equal with their identifiers masked any may be the partner, so first only those vote that have no equal.
 
 mod anew;
 mod beside;
@@ -30,6 +31,8 @@ pub(crate) use beside::{fields, partners, records};
 pub use renaming::Renaming;
 pub(crate) use value::{Field, Said, Sort, Value, between};
 pub(crate) use view::{Record, Script, View};
+
+use std::collections::HashMap;
 
 use self::beside::walk;
 use self::clock::Clock;
@@ -74,6 +77,9 @@ pub type Called = (String, String);
 
 /// How often the names that were found are used to find more.
 const ROUNDS: usize = 2;
+
+/// The same of names that only what has no equal shows: one leads to the next, as from an agent to its run.
+const CERTAIN: usize = 4;
 
 impl Alignment {
     /// Pairs and what stands alone, waits too, in the order of the new recording. What only the old one
@@ -144,21 +150,44 @@ impl<'a> Sides<'a> {
         let known = Known::of([&self.old, &self.new], self.ids, self.clocks);
         let mut renaming = known.renaming(given, Votes::default());
         self.look(&renaming);
-        for _ in 0..ROUNDS {
-            let mut votes = Votes::default();
-            for pair in pair(&self.old, &self.new).pairs {
-                walk(&self.old[pair.old], &self.new[pair.new], &mut |old, new| {
-                    votes.hear(old, new, &known);
-                });
+        for is_certain in [true, false] {
+            for _ in 0..if is_certain { CERTAIN } else { ROUNDS } {
+                let mut pairs = pair(&self.old, &self.new).pairs;
+                if is_certain && !self.keep_certain(&mut pairs) {
+                    break;
+                }
+                let mut votes = Votes::default();
+                for pair in pairs {
+                    walk(&self.old[pair.old], &self.new[pair.new], &mut |old, new| {
+                        votes.hear(old, new, &known);
+                    });
+                }
+                let before = std::mem::replace(&mut renaming, known.renaming(given, votes));
+                // By the same names all looks as it does, and the next round finds them again.
+                if (&before.old.olds, &before.new.olds) == (&renaming.old.olds, &renaming.new.olds)
+                {
+                    break;
+                }
+                self.look(&renaming);
             }
-            let before = std::mem::replace(&mut renaming, known.renaming(given, votes));
-            // By the same names all looks as it does, and the next round finds them again.
-            if (&before.old.olds, &before.new.olds) == (&renaming.old.olds, &renaming.new.olds) {
-                break;
-            }
-            self.look(&renaming);
         }
         Alignment { renaming, ..pair(&self.old, &self.new) }
+    }
+
+    /// Leaves the pairs of which neither has an equal in its recording, and tells whether there are some, and others.
+    fn keep_certain(&self, pairs: &mut Vec<Pair>) -> bool {
+        let said = |view: &View<'_>| (view.request, view.response);
+        let counts = [&self.old, &self.new].map(|views| {
+            let mut counts: HashMap<(u64, u64), usize> = HashMap::new();
+            views.iter().for_each(|view| *counts.entry(said(view)).or_default() += 1);
+            counts
+        });
+        let all = pairs.len();
+        pairs.retain(|pair| {
+            let (old, new) = (said(&self.old[pair.old]), said(&self.new[pair.new]));
+            old == new && counts.iter().all(|counts| counts[&old] == 1)
+        });
+        !pairs.is_empty() && pairs.len() < all
     }
 
     /// Whether an old interaction and a new one say the same, under their common names.

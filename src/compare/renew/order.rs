@@ -85,21 +85,29 @@ pub(super) fn restored(
 
 /// Exchanges neighbours that stand in another order than before, if one began while the other was under way, in either
 /// recording, or if both are requests that are as they were: whoever asks first is not told by the other's answer.
+/// What is new gives way to those, too, which are as they were without it.
 fn sort(entries: &mut [Entry], old: &Cassette, new: &Cassette) {
     let is_free = |entry: &Entry| entry.is_kept(old) && !entry.is_message();
     let mut free: Vec<bool> = entries.iter().map(is_free).collect();
     for _ in 0..entries.len() {
         let mut is_done = true;
+        // The last one of the old recording that stands before.
+        let mut last = None;
         for at in 1..entries.len() {
             let (one, other) = (&entries[at - 1], &entries[at]);
-            let is_turned = matches!((one.old, other.old), (Some(one), Some(other)) if one > other);
+            last = last.max(one.old);
+            let is_turned = match (one.old, other.old) {
+                (Some(one), Some(other)) => one > other,
+                (None, other @ Some(_)) => last > other,
+                (_, None) => false,
+            };
             let met = |cassette: &Cassette, one: Option<usize>, other: Option<usize>| {
                 let (Some(one), Some(other)) = (one, other) else { return false };
                 let (first, last) = (one.min(other), one.max(other));
                 cassette.interactions[last].after.iter().any(|it| it.interaction == first)
             };
             let may_turn = || {
-                (free[at - 1] && free[at])
+                (free[at] && (free[at - 1] || one.old.is_none()))
                     || met(new, one.new, other.new)
                     || met(old, one.old, other.old)
             };

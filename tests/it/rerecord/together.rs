@@ -1,0 +1,73 @@
+//! Clients that work at the same time, each in its own way: an unchanged server changes nothing.
+
+use retape::Cassette;
+use retape::compare::renew::renew;
+
+use super::cases::talk;
+use super::told;
+
+/// A name that a server makes, another one in each run.
+fn id(run: &str, what: &str, client: usize) -> String {
+    let hash = blake3::hash(format!("{run} {what} {client}").as_bytes()).to_hex().to_string();
+    let (one, two, three, four) = (&hash[..8], &hash[8..12], &hash[13..16], &hash[17..20]);
+    format!("{one}-{two}-4{three}-8{four}-{}", &hash[20..32])
+}
+
+/// Each client makes an agent, lets it run, and reads what came of it. The steps of all of them stand in these orders;
+/// in `extra`, one makes another agent beside.
+fn together(run: &str, orders: [[usize; 4]; 3], extra: Option<usize>) -> Cassette {
+    let steps = |client: usize| {
+        let [agent, started] = ["agent", "run"].map(|what| id(run, what, client));
+        [
+            (
+                format!(r#"POST /agents {{"name":"n{client}"}}"#),
+                format!(r#"{{"id":"{agent}","name":"n{client}"}}"#),
+            ),
+            (
+                format!(r#"POST /runs {{"agent_id":"{agent}"}}"#),
+                format!(r#"{{"id":"{started}","agent_id":"{agent}","status":"queued"}}"#),
+            ),
+            (
+                format!("GET /runs/{started}"),
+                format!(r#"{{"id":"{started}","output":"hello n{client}"}}"#),
+            ),
+        ]
+    };
+    let orders = orders.iter().enumerate();
+    let mut all: Vec<(String, String)> = orders
+        .flat_map(|(step, order)| order.iter().map(move |client| steps(*client)[step].clone()))
+        .collect();
+    if let Some(at) = extra {
+        let agent = id(run, "agent", 9);
+        let asked = r#"POST /agents {"name":"a new one"}"#.to_owned();
+        all.insert(at, (asked, format!(r#"{{"id":"{agent}","name":"a new one"}}"#)));
+    }
+    talk(&all.iter().map(|(asked, answer)| (asked.as_str(), answer.as_str())).collect::<Vec<_>>())
+}
+
+const BEFORE: [[usize; 4]; 3] = [[0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3]];
+const NOW: [[usize; 4]; 3] = [[2, 0, 3, 1], [3, 1, 0, 2], [1, 3, 2, 0]];
+
+#[test]
+fn what_only_its_identifiers_tell_apart_goes_with_what_led_to_it() {
+    let old = together("old", BEFORE, None);
+
+    let renewed = renew(&old, together("new", NOW, None)).cassette;
+
+    assert_eq!(told(&renewed), told(&old));
+}
+
+#[test]
+fn one_more_request_moves_no_other() {
+    let old = together("old", BEFORE, None);
+    for at in 1..12 {
+        let new = together("new", NOW, Some(at));
+
+        let mut renewed = renew(&old, new).cassette;
+
+        let is_new = |body: &[u8]| body.ends_with(br#""a new one"}"#);
+        let more = renewed.interactions.iter().position(|it| is_new(&it.request.body));
+        renewed.interactions.remove(more.unwrap());
+        assert_eq!(told(&renewed), told(&old), "{at}");
+    }
+}
