@@ -5,7 +5,7 @@
 //! A name tells of any value, but a look only of what looks so: `/services/T0…/B0…` of a webhook, and no
 //! `/services/dummy`. What the recording shows around a placeholder tells of both.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::rule::Notes;
 use super::value;
@@ -41,31 +41,40 @@ const BEHIND: usize = 4;
 /// A longer value is no secret.
 const LONGEST: usize = 4096;
 
-/// So many places of a path are looked at.
+/// So many placeholders of a path are looked at.
 const MOST: usize = 64;
 
 impl Around {
     /// What stands around those of a recording.
     pub(super) fn of(cassette: &Cassette) -> Self {
-        let (mut paths, mut bodies) = (Vec::new(), HashMap::<_, Vec<Vec<u8>>>::new());
-        let mut headers = HashMap::<_, Vec<Vec<u8>>>::new();
-        for interaction in &cassette.interactions {
-            let (request, path) = (&interaction.request, interaction.request.path_only());
-            paths.push(path.as_bytes().to_vec());
-            for (name, value) in request.headers.iter() {
-                headers.entry(name.to_ascii_lowercase()).or_default().push(value.to_vec());
+        let mut veiled: HashSet<Spot> = HashSet::new();
+        each(cassette, |spot, text| {
+            if has_any(text) {
+                veiled.insert(spot());
             }
-            let texts = bodies.entry(path.to_owned()).or_default();
-            let frames = interaction.response().map_or(&[][..], |answer| &answer.frames);
-            let said = frames.iter().filter(|it| it.from == Peer::Client);
-            let said = said.filter_map(Frame::message).map(|message| message.to_vec());
-            texts.extend(std::iter::once(request.readable().to_vec()).chain(said));
-        }
-        let all = |texts: HashMap<String, Vec<Vec<u8>>>| {
-            let marks = texts.into_iter().map(|(name, texts)| (name, marks(texts)));
-            marks.filter(|(_, marks)| !marks.is_empty()).collect()
+        });
+        let mut texts: HashMap<Spot, BTreeSet<Vec<u8>>> = HashMap::new();
+        // What has no placeholder counts where others have: there it says what is none.
+        let mut take = |spot: Spot, text: &[u8]| {
+            if veiled.contains(&spot) {
+                let text = value::without_numbers(text).unwrap_or_else(|| text.to_vec());
+                texts.entry(spot).or_default().insert(text);
+            }
         };
-        Self { in_paths: marks(paths), in_headers: all(headers), in_bodies: all(bodies) }
+        if !veiled.is_empty() {
+            each(cassette, |spot, text| take(spot(), text));
+        }
+        let mut around = Self::default();
+        for (spot, texts) in texts {
+            let marks = marks(&texts.into_iter().collect::<Vec<_>>());
+            match spot {
+                _ if marks.is_empty() => {}
+                Spot::Path => around.in_paths = marks,
+                Spot::Header(name) => _ = around.in_headers.insert(name, marks),
+                Spot::Body(path) => _ = around.in_bodies.insert(path, marks),
+            }
+        }
+        around
     }
 
     /// Whether nothing is known.
@@ -90,26 +99,51 @@ impl Around {
     }
 }
 
-/// What stands around the placeholders of these texts, and nowhere else in them.
-fn marks(texts: Vec<Vec<u8>>) -> Vec<Mark> {
-    let has_any = |text: &Vec<u8>| memchr::memmem::find(text, OPENING.as_bytes()).is_some();
-    if !texts.iter().any(has_any) {
-        return Vec::new();
+/// What texts of requests are compared with each other.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Spot {
+    Path,
+    /// The header field of that name, in lower case.
+    Header(String),
+    /// What is sent to that path.
+    Body(String),
+}
+
+/// Tells the texts of the requests of a recording, each with what it is compared with.
+fn each(cassette: &Cassette, mut told: impl FnMut(&dyn Fn() -> Spot, &[u8])) {
+    for interaction in &cassette.interactions {
+        let (request, path) = (&interaction.request, interaction.request.path_only());
+        told(&|| Spot::Path, path.as_bytes());
+        for (name, value) in request.headers.iter() {
+            told(&|| Spot::Header(name.to_ascii_lowercase()), value);
+        }
+        let to_path = || Spot::Body(path.to_owned());
+        told(&to_path, &request.readable());
+        let frames = interaction.response().map_or(&[][..], |answer| &answer.frames);
+        let said = frames.iter().filter(|it| it.from == Peer::Client).filter_map(Frame::message);
+        said.for_each(|message| told(&to_path, message));
     }
-    let texts = texts.into_iter().map(|text| value::without_numbers(&text).unwrap_or(text));
-    let texts: Vec<Vec<u8>> = texts.collect::<BTreeSet<_>>().into_iter().collect();
+}
+
+fn has_any(text: &[u8]) -> bool {
+    memchr::memmem::find(text, OPENING.as_bytes()).is_some()
+}
+
+/// What stands around the placeholders of these texts, and nowhere else in them.
+fn marks(texts: &[Vec<u8>]) -> Vec<Mark> {
     let mut marks = BTreeSet::new();
+    // To look at each of many takes long, where none tells.
+    let mut left = MOST;
     for text in texts.iter().filter(|text| has_any(text)) {
         for (range, name, _) in value::placeholders(text) {
             let is_known = marks.iter().any(|it: &Mark| it.stands_at(text, range.start));
-            if is_known || marks.len() == MOST {
+            if is_known || left == 0 {
                 continue;
             }
-            let before =
+            left -= 1;
+            let mut before =
                 BEFORE.iter().map(|length| &text[range.start.saturating_sub(*length)..range.start]);
-            let Some(before) = before.into_iter().find(|before| tells(before, &texts)) else {
-                continue;
-            };
+            let Some(before) = before.find(|before| tells(before, texts)) else { continue };
             let behind = &text[range.end..];
             let length =
                 if behind.first().is_some_and(u8::is_ascii_alphanumeric) { BEHIND } else { 1 };
