@@ -269,7 +269,9 @@ await check("1,000 changes are opened, filtered and searched", async () => {
   const nothing = await large.go(pathToFileURL(plain).href);
   const opened = await large.go(many.url);
   assert.ok(many.told.changes.length >= 1000);
-  assert.equal(await count(large, ".change"), many.told.changes.length);
+  // One change in several places is one row.
+  const rows = new Set(many.told.changes.map((change) => change.group)).size;
+  assert.equal(await count(large, ".change"), rows);
   await picture(large, "many");
   const timed = async (act) => {
     const begun = performance.now();
@@ -283,7 +285,7 @@ await check("1,000 changes are opened, filtered and searched", async () => {
   await large.press("Escape");
   const searched = await timed(() =>
     search(large, "kind123/ missing", "document.querySelectorAll('.change:not([hidden])').length === 1"));
-  const times = `${many.told.changes.length} changes open in ${Math.round(opened)} ms`;
+  const times = `${rows} changes open in ${Math.round(opened)} ms`;
   console.log(`page: ${times} (an empty page in ${Math.round(nothing)} ms), filter ${filtered} ms, search ${searched} ms`);
   assert.deepEqual(large.complaints, []);
 });
