@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::paths::is_code;
 use crate::cassette::{Cassette, Interaction, Outcome};
-use crate::identity::{Words, segment_behind};
+use crate::identity::{Below, Words};
 use crate::text::json::Text;
 
 /// The segments of paths of which a cassette shows that they name something: those that look drawn by lot, and that the
@@ -42,27 +42,22 @@ fn given(interactions: &[Interaction]) -> HashSet<String> {
 /// answer says it in the same field. Where the status is not 201, another answer there does, too: a word of the
 /// interface may be an option as well (`{"mode": "stream"}`, `/chat/stream`).
 fn made(interactions: &[Interaction]) -> HashSet<String> {
-    let mut behind: HashMap<&str, HashSet<&str>> = HashMap::new();
-    for path in interactions.iter().map(|it| it.request.path_only()) {
-        for above in above(path) {
-            let segment = segment_behind(above, path).filter(|it| !it.is_empty());
-            behind.entry(above).or_default().extend(segment);
-        }
-    }
+    let mut below = Below::default();
+    interactions.iter().for_each(|it| below.note(it.request.path_only()));
     let (mut made, mut said_before) = (HashSet::new(), HashMap::<&str, HashSet<Said>>::new());
     for Interaction { request, outcome, .. } in interactions {
         let Outcome::Response(response) = outcome else { continue };
         let path = request.path_only();
         let path = path.strip_suffix('/').unwrap_or(path);
-        let told_of = |names: &HashSet<&str>| said(&response.readable().bytes(), names);
+        let told_of = |names: &HashSet<String>| said(&response.readable().bytes(), names);
         for above in above(path).chain([path]) {
             let Some(before) = said_before.get(above) else { continue };
-            let names = before.iter().map(|(_, name)| name.as_str()).collect();
+            let names = before.iter().map(|(_, name)| name.clone()).collect();
             let again = told_of(&names).into_iter().filter(|it| before.contains(it));
             made.extend(again.map(|(_, name)| name));
         }
-        let is_made = request.method == "POST" && matches!(response.status, 200..=299);
-        let Some(names) = behind.get(path).filter(|_| is_made) else { continue };
+        let is_made = matches!(response.status, 200..=299);
+        let Some(names) = below.names(request).filter(|_| is_made) else { continue };
         let mut both = said(&request.readable(), names);
         if !both.is_empty() {
             let answered = told_of(names);
@@ -86,11 +81,11 @@ fn above(path: &str) -> impl Iterator<Item = &str> {
 type Said = (String, String);
 
 /// Which of the names a JSON text says, and in which fields.
-fn said(body: &[u8], names: &HashSet<&str>) -> Vec<Said> {
+fn said(body: &[u8], names: &HashSet<String>) -> Vec<Said> {
     let mut said = Vec::new();
     if let Some(json) = str::from_utf8(body).ok().and_then(Text::read) {
         json.each_leaf(|_, field, value, spelled| {
-            if spelled.starts_with('"') && names.contains(&*value) {
+            if spelled.len() > "\"\"".len() && spelled.starts_with('"') && names.contains(&*value) {
                 said.push((field.into_owned(), value.into_owned()));
             }
         });
@@ -131,6 +126,9 @@ mod tests {
         let other = r#"{"kind":"fox-kjznb"}"#;
         check(&[asked("POST", "/v1/pods", pod, 201, other), gone.clone()], &[]);
         check(&[asked("POST", "/v1/jobs", pod, 201, pod), gone], &[]);
+        let nothing = r#"{"name":""}"#;
+        let unnamed = asked("POST", "/v1/pods", nothing, 201, nothing);
+        check(&[unnamed, asked("GET", "/v1/pods/", "", 200, "[]")], &[]);
         let chat = r#"{"mode":"stream"}"#;
         let option = asked("POST", "/chat", chat, 200, chat);
         check(&[option, asked("POST", "/chat/stream", "{}", 200, "{}")], &[]);

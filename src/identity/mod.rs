@@ -56,4 +56,4 @@ pub use origin::{Issuer, Origin};
 pub(crate) use plain::plain;
 pub use servers::{decide_servers, is_server, server};
 pub(crate) use texts::each_text;
-pub(crate) use wanted::segment_behind;
+pub(crate) use wanted::{Below, segment_behind};

@@ -20,15 +20,22 @@ pub(super) struct Wanted<'c> {
 
 /// The segments that paths have behind others: what a `POST` to these has made may be called so.
 #[derive(Debug, Default)]
-pub(super) struct Below(HashMap<String, HashSet<String>>);
+pub(crate) struct Below(HashMap<String, HashSet<String>>);
 
 impl Below {
-    pub(super) fn note(&mut self, path: &str) {
+    pub(crate) fn note(&mut self, path: &str) {
         for (at, _) in path.match_indices('/').filter(|(at, _)| *at > 0) {
             let (above, _) = path.split_at(at);
             let segment = segment_behind(above, path).unwrap_or_default();
             self.0.entry(above.to_owned()).or_default().insert(segment.to_owned());
         }
+    }
+
+    /// What the thing may be called that a request has made, as paths say it.
+    pub(crate) fn names(&self, request: &Request) -> Option<&HashSet<String>> {
+        let path = request.path_only();
+        let path = path.strip_suffix('/').unwrap_or(path);
+        self.0.get(path).filter(|_| request.method == "POST")
     }
 }
 
@@ -50,9 +57,7 @@ impl<'c> Wanted<'c> {
 
     /// What the thing may be called that a request has made, as later requests say it.
     pub(super) fn names_below(&self, request: &Request) -> Option<&HashSet<String>> {
-        let path = request.path_only();
-        let path = path.strip_suffix('/').unwrap_or(path);
-        self.below.0.get(path).filter(|_| request.method == "POST")
+        self.below.names(request)
     }
 
     /// Whether a body may hold what a later interaction says. Where anything is escaped, it may; what is no text

@@ -45,7 +45,8 @@ const COMPOSED: &str = "\
     applicationkey appkey consumerkey userkey hapikey clientkeydata samlresponse recoverycodes \
     recoverycode devicecode authorizationcode authcode connectionstring databaseurl authheader \
     authheadervalue jwtassertion smtppass dbpass userpass ftppass mailpass oidcdata customerkey accesspat ghpat \
-    githubpat gitlabpat jsessionid phpsessid sessioncookie authcookie webhooksecret backupcodes backupcode secretbinary amzsignature \
+    githubpat gitlabpat jsessionid phpsessid sessioncookie authcookie webhookurl webhooksecret backupcodes \
+    backupcode secretbinary amzsignature \
     mfacode otpcode onetimepassword passcode securitycode cvv pw clave haslo hasło heslo mdp jelszo şifre sifre \
     lösenord losenord adgangskode salasana privkey psk secretkeybase becomepass sshpass sudopass adminpass rootpass dbpw creds";
 
@@ -247,7 +248,13 @@ pub(super) fn parameter(name: &str) -> Tells {
 /// Whether a value of such a name says where a server is, and may say a password in it, rather than being a secret.
 pub(super) fn is_address(name: &str, value: &str) -> bool {
     let says_where = value.contains("://") || (value.contains('=') && value.contains(';'));
-    says_where && is_in("connectionstring databaseurl", &Words::of(name).last_two())
+    let is_of_server = |name: &str| match Words::of(name).last_two().as_ref() {
+        "connectionstring" | "databaseurl" => true,
+        // Who knows a part that was generated may send there.
+        "webhookurl" => !value.split(['/', '?', '=', '&']).any(value::is_credential),
+        _ => false,
+    };
+    says_where && is_of_server(name)
 }
 
 /// Whether a parameter says who logs in.

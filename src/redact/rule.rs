@@ -167,7 +167,9 @@ impl Notes<'_> {
             let is_said = self.side == Side::Refusal && value::is_sentence(secret);
             is_said && !self.secrets.has_placeholder(secret)
         };
-        if self.applies(Rule::Harmless) && (value::is_protocol(secret) || says_why()) {
+        // What a client sends is no mask, whatever its signs are.
+        let is_mask = || self.side != Side::Request && value::is_masked(secret);
+        if self.applies(Rule::Harmless) && (value::is_protocol(secret) || is_mask() || says_why()) {
             return None;
         }
         if !self.redactor.is_searched_for(secret) {

@@ -269,11 +269,7 @@ pub(super) fn is_sentence(value: &str) -> bool {
 /// Whether a value is one that protocols have as their own words, whatever it is called.
 pub(super) fn is_protocol(value: &str) -> bool {
     const WORDS: &str = "true false null include omit same-origin required optional";
-    is_in(WORDS, value)
-        || is_media_type(value)
-        || is_public(value)
-        || is_masked(value)
-        || is_resource(value)
+    is_in(WORDS, value) || is_media_type(value) || is_public(value) || is_resource(value)
 }
 
 /// Whether it is the name of a thing that is kept elsewhere: `projects/p/locations/l/keyRings/r/cryptoKeys/k`, and
@@ -306,8 +302,8 @@ pub(super) fn is_time(value: &str) -> bool {
         && time.bytes().all(is_of_time)
 }
 
-/// Whether the server shows no more of a secret: `********`, `sk-…1234`.
-fn is_masked(value: &str) -> bool {
+/// Whether a server shows no more of a secret: `********`, `sk-…1234`.
+pub(super) fn is_masked(value: &str) -> bool {
     ["***", "•••", "…"].iter().any(|mask| value.contains(mask))
 }
 

@@ -577,8 +577,9 @@ async fn a_key_among_the_protocols_of_a_websocket_is_a_secret_and_any_other_repl
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn any_value_stands_for_a_secret_that_only_its_look_had_told() {
-    let upstream = Upstream::start(|_, wire| {
-        wire.send(json(200, r#"{"ok":true}"#));
+    let upstream = Upstream::start(|asked, wire| {
+        let said = serde_json::Value::from(String::from_utf8_lossy(&asked.body));
+        wire.send(json(200, &format!(r#"{{"said":{said}}}"#)));
         Then::KeepAlive
     });
     let hook = |key: &str| format!("/services/T{}/B{}/{key}", "0A1B2C3D4", "5E6F7A8B9");
@@ -613,6 +614,10 @@ async fn any_value_stands_for_a_secret_that_only_its_look_had_told() {
     for (path, key) in [(hook(&posted), &*secret), ("/services/dummy".to_owned(), "test")] {
         let session = stage.replay().await;
         assert_eq!(talk(&session.url(), &path, key, "red"), [200; 5]);
+        let (media, body) = &said(key, "red")[0];
+        let fields = format!("Content-Type: {media}\r\n");
+        let told = ask("POST", &format!("{}/0", session.url()), &fields, body).text();
+        assert!(told.contains(&format!("<password>{key}</password>")), "as it was sent: {told}");
         session.finish().await.unwrap().all_played().unwrap();
     }
     // What stands beside it counts as ever.

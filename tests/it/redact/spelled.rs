@@ -185,12 +185,24 @@ fn what_only_describes_secrets_stays() {
         r#"{"secrets":[{"name":"A1","createTime":"2026-11-28T04:37:15Z","state":"ENABLED"}]}"#,
         r#"{"credentials":{"expiration":"2026-11-28T04:37:15Z","status":"active"}}"#,
         r#"{"pin_code":"400001","city":"Mumbai"}"#,
+        r#"{"password":"********","api_key":"sk-…1234"}"#,
+        r#"{"webhook_url":"http://127.0.0.1:8000/hook","n":1}"#,
         "run --password-file /run/secrets/db1 --token-budget 50000 x",
         "client.get_secret(\"prod-db-1\") getToken('session-name-12')",
         "Public key: ssh-ed25519AAAAC3Nza1. Sort key: users2024abc, the API key: is required",
     ] {
         super::check_untouched(text);
     }
+}
+
+#[test]
+fn what_may_be_masked_or_public_is_a_secret_where_its_place_says_so() {
+    let mut request = super::request("/login", &[], r#"{"password":"ab***cd12"}"#.to_owned());
+    retape::redact::Redactor::standard().request(&mut request);
+    assert_eq!(request.body, r#"{"password":"[redacted:password]"}"#);
+    let hook = format!("https://hooks.example/catch/{}", password("e5"));
+    let after = body("application/json", &format!(r#"{{"webhook_url":"{hook}"}}"#));
+    assert_eq!(after, r#"{"webhook_url":"[redacted:webhook_url]"}"#);
 }
 
 #[test]
