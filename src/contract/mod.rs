@@ -39,7 +39,9 @@ pub use evidence::{At, Claimed, Edge, Evidence, OrderEvidence, Place};
 pub use history::History;
 pub use kinds::Kinds;
 pub use orders::{Case, Orders};
-pub(crate) use paths::{differ_by_name_with_slashes, has_name_in, settled, without_names};
+pub(crate) use paths::{
+    differ_by_name_with_slashes, has_name_in, may_have_names, settled, without_names,
+};
 #[cfg(feature = "cli")]
 pub(crate) use places::UnknownPlace;
 pub(crate) use seen::{Seen, message};

@@ -1,10 +1,11 @@
 //! Which paths are one: the names in them are open.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Endpoint;
 use super::endpoint::{OPERATION, is_verb, named_after};
-use super::template::{Fit, Template};
+use super::template::Template;
 use crate::cassette::target;
 
 /// So many names at one place are a parameter, and so many that are words with numbers behind them.
@@ -30,10 +31,10 @@ pub(crate) fn settled<'e>(
     let known: BTreeSet<&Endpoint> = known.collect();
     let mut paths: BTreeMap<&Endpoint, String> =
         all.iter().map(|endpoint| (endpoint, endpoint.path.clone())).collect();
+    let of_before = Paths::by_method(known.iter().map(|it| (&*it.method, it.path.clone())));
     for (endpoint, path) in &mut paths {
-        let is_same = |other: &&&Endpoint| other.method == endpoint.method;
-        let others = known.iter().filter(is_same).map(|other| other.path.as_str());
-        *path = called(path, others).unwrap_or_else(|| path.clone());
+        let others = of_before.get(&*endpoint.method);
+        *path = others.and_then(|it| it.called(path)).unwrap_or_else(|| path.clone());
     }
     name_open_places(&mut paths, &known);
     open_names(&mut paths);
@@ -43,33 +44,52 @@ pub(crate) fn settled<'e>(
         .filter(|(it, _)| it.status < 400)
         .map(|(it, path)| (&*it.method, path.clone()))
         .collect();
+    let by_any = Paths::of(answered.iter().map(|(_, path)| path.clone()));
+    let by_own = Paths::by_method(answered.into_iter());
     for (endpoint, path) in paths.iter_mut().filter(|(endpoint, _)| endpoint.status >= 400) {
-        let own = answered.iter().filter(|(method, _)| *method == endpoint.method);
-        let mut ways = [own.collect::<Vec<_>>(), answered.iter().collect()].into_iter();
-        let found =
-            ways.find_map(|all| called(path, all.into_iter().map(|(_, path)| path.as_str())));
+        let ways = [by_own.get(&*endpoint.method), Some(&by_any)];
+        let found = ways.into_iter().flatten().find_map(|all| all.called(path));
         *path = found.unwrap_or_else(|| path.clone());
     }
     let paths = paths.into_iter().filter(|(endpoint, path)| endpoint.path != *path);
     paths.map(|(endpoint, path)| (endpoint, Endpoint { path, ..endpoint.clone() })).collect()
 }
 
-/// The path with open places that fits best, unless the path itself is one of them.
-fn called<'p>(path: &str, all: impl Iterator<Item = &'p str>) -> Option<String> {
-    let mut best: Option<(Fit, &str)> = None;
-    for other in all {
-        if other == path {
+/// Paths by which others may be called.
+#[derive(Default)]
+struct Paths {
+    all: BTreeSet<String>,
+    /// Those with open places, by how many parts they have.
+    open: BTreeMap<usize, Vec<(Template, String)>>,
+}
+
+impl Paths {
+    fn of(all: impl Iterator<Item = String>) -> Self {
+        let all: BTreeSet<String> = all.collect();
+        let mut open: BTreeMap<usize, Vec<(Template, String)>> = BTreeMap::new();
+        for path in all.iter().filter(|path| path.contains('{')) {
+            let template = (Template::new(path), path.clone());
+            open.entry(path.split('/').count()).or_default().push(template);
+        }
+        Self { all, open }
+    }
+
+    fn by_method<'m>(all: impl Iterator<Item = (&'m str, String)>) -> BTreeMap<&'m str, Self> {
+        let mut methods: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        all.for_each(|(method, path)| methods.entry(method).or_default().push(path));
+        methods.into_iter().map(|(method, all)| (method, Self::of(all.into_iter()))).collect()
+    }
+
+    /// The path with open places that fits best, unless the path itself is one of them.
+    fn called(&self, path: &str) -> Option<String> {
+        if self.all.contains(path) {
             return None;
         }
-        let fit = Template::new(other).fits(path).filter(|_| other.contains('{'));
-        if let Some(fit) = fit
-            && path.ends_with('/') == other.ends_with('/')
-            && best.as_ref().is_none_or(|(least, _)| *least < fit)
-        {
-            best = Some((fit, other));
-        }
+        let as_long = self.open.get(&path.split('/').count()).into_iter().flatten();
+        let alike = as_long.filter(|(_, other)| path.ends_with('/') == other.ends_with('/'));
+        let fits = alike.filter_map(|(open, other)| Some((open.fits(path)?, Reverse(other))));
+        fits.max().map(|(_, Reverse(other))| other.clone())
     }
-    best.map(|(_, path)| path.to_owned())
 }
 
 /// Whether a name stands in an open place of a path that another side has: one that few recordings did not show to
@@ -78,10 +98,15 @@ pub(crate) fn has_name_in(open: &Endpoint, endpoint: &Endpoint) -> bool {
     let is_name = |name: &str| is_name(name) || is_number(name) || may_be_code(name);
     let mut segments = open.path.split('/').zip(endpoint.path.split('/'));
     open.method == endpoint.method
-        && called(&endpoint.path, [open.path.as_str()].into_iter()).is_some()
         && segments.any(|(open, name)| {
             is_open(open) && !is_open(name) && (endpoint.status >= 400 || is_name(name))
         })
+        && Paths::of([open.path.clone()].into_iter()).called(&endpoint.path).is_some()
+}
+
+/// Whether any part of a path is a name, which tells it from others.
+pub(crate) fn may_have_names(path: &str) -> bool {
+    path.split('/').any(is_name)
 }
 
 /// How many parts a name with slashes has at most: `@cf/meta/llama-3-8b`.
@@ -157,16 +182,14 @@ fn open_names(paths: &mut BTreeMap<&Endpoint, String>) {
 /// beside `{job_id}`.
 fn open_prefixed(paths: &mut BTreeMap<&Endpoint, String>, known: &BTreeSet<&Endpoint>) {
     let open = paths.iter().filter(|(_, path)| path.contains('{'));
-    let open: BTreeSet<(&str, String)> =
-        open.map(|(endpoint, path)| (&*endpoint.method, path.clone())).collect();
+    let open = Paths::by_method(open.map(|(endpoint, path)| (&*endpoint.method, path.clone())));
     let may_be_open = |path: &str| {
         let mut ends = path.match_indices(['_', '-']).map(|(at, _)| &path[at + 1..]);
         ends.any(|end| may_be_code(end.split('/').next().unwrap_or(end)))
     };
     let new = paths.iter_mut().filter(|(endpoint, _)| !known.contains(*endpoint));
     for (endpoint, path) in new.filter(|(_, path)| may_be_open(path)) {
-        let others = open.iter().filter(|(method, _)| *method == endpoint.method);
-        let other = called(path, others.map(|(_, path)| path.as_str()));
+        let other = open.get(&*endpoint.method).and_then(|open| open.called(path));
         if let Some(other) = other.filter(|other| are_prefixed(path, other)) {
             *path = other;
         }

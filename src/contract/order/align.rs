@@ -26,8 +26,8 @@ const WRONG: u64 = 3;
 /// The right tag with fields that a guard refuses.
 const REFUSED: u64 = 1;
 
-/// How many pairs of a place in a trace and a state are looked at.
-const MOST_LOOKED_AT: usize = 1 << 20;
+/// How many ways on from a place in a trace and a state are looked at.
+const MOST_LOOKED_AT: usize = 1 << 21;
 
 pub(super) struct Aligner<'a> {
     trace: &'a [Event<'a>],
@@ -70,7 +70,7 @@ struct Level<'l, 'a> {
 
 impl<'a> Aligner<'a> {
     pub fn new(trace: &'a [Event<'a>], learned: Option<&'a Learned>, extent: Extent) -> Self {
-        let left = Cell::new(MOST_LOOKED_AT.max(trace.len() * 64));
+        let left = Cell::new(MOST_LOOKED_AT.max(trace.len() * 128));
         Self { trace, learned, extent, left }
     }
 
@@ -116,8 +116,9 @@ impl Level<'_, '_> {
             if at == self.tokens.len() && may_end {
                 return Some((cost, path(&known, point)));
             }
-            self.aligner.left.set(self.aligner.left.get().checked_sub(1)?);
-            for (next, step, price) in self.moves(point)? {
+            let moves = self.moves(point)?;
+            self.aligner.left.set(self.aligner.left.get().checked_sub(moves.len() + 1)?);
+            for (next, step, price) in moves {
                 let cost = cost + price;
                 if known.get(&next).is_none_or(|known| cost < known.0) {
                     known.insert(next, (cost, Some((point, step))));

@@ -1,5 +1,6 @@
 //! Types of events that may come anywhere.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::choice::{Code, factorial};
@@ -8,6 +9,10 @@ use super::word::{Token, Word};
 
 /// What may come anywhere comes behind so many others at least.
 const FEWEST_BEFORE: usize = 3;
+
+/// So many types are tried at once, and so many are found: a server says in one or two ways that it is still there, and
+/// each try learns the order anew.
+const MOST: usize = 8;
 
 /// Bits for saying that a type may come anywhere.
 const PRICE: f64 = 8.0;
@@ -23,7 +28,7 @@ const PRICE: f64 = 8.0;
 pub(in crate::contract) fn anywhere(words: &[Word]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut left = words.to_vec();
-    loop {
+    while found.len() < MOST {
         let bits = bits(&left);
         let cheaper = candidates(&left).into_iter().filter_map(|tag| {
             let without: Vec<Word> = left.iter().map(|word| word.without(|it| it == tag)).collect();
@@ -35,9 +40,10 @@ pub(in crate::contract) fn anywhere(words: &[Word]) -> BTreeSet<String> {
                 found.insert(tag);
                 left = without;
             }
-            None => return found,
+            None => break,
         }
     }
+    found
 }
 
 /// What it takes to say words and their order.
@@ -55,7 +61,7 @@ fn places(words: &[Word], tag: &str) -> f64 {
     factorial(all) - factorial(some) - factorial(all - some) + (all as f64 + 1.0).log2()
 }
 
-/// Types that came behind several others and said nothing new.
+/// The types that came behind most others and said nothing new.
 fn candidates(words: &[Word]) -> Vec<String> {
     let mut before: BTreeMap<&str, BTreeSet<Place<'_>>> = BTreeMap::new();
     let mut talking = BTreeSet::new();
@@ -75,7 +81,9 @@ fn candidates(words: &[Word]) -> Vec<String> {
     let is_it = |(tag, before): &(&str, BTreeSet<Place<'_>>)| {
         before.len() >= FEWEST_BEFORE && !talking.contains(tag)
     };
-    before.into_iter().filter(is_it).map(|(tag, _)| tag.to_owned()).collect()
+    let mut most: Vec<_> = before.into_iter().filter(is_it).collect();
+    most.sort_by_key(|(_, before)| Reverse(before.len()));
+    most.into_iter().take(MOST).map(|(tag, _)| tag.to_owned()).collect()
 }
 
 impl Token {

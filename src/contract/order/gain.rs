@@ -15,8 +15,8 @@ use super::{Event, Neighbours, Order};
 pub enum Gains {
     /// Nothing: that is proved.
     Nothing,
-    /// These traces, among others: the shortest with each pair of neighbours that is new, or the
-    /// shortest at all.
+    /// These traces, among others: the shortest with each pair of neighbours that is new, of many pairs the shortest
+    /// hundred, or the shortest at all.
     Traces(Vec<Vec<Token>>),
     /// It could not be found out: the slices are others, or there are too many ways.
     Unknown,
@@ -24,6 +24,9 @@ pub enum Gains {
 
 /// So many pairs of states are looked at.
 const MOST: usize = 100_000;
+
+/// So many traces are told.
+const MOST_TRACES: usize = 100;
 
 impl Order {
     /// What the order after this one allows and this one does not.
@@ -78,6 +81,7 @@ impl Order {
         let traces: BTreeSet<Vec<Token>> = traces.collect();
         let mut traces: Vec<Vec<Token>> = traces.into_iter().collect();
         traces.sort_by_key(Vec::len);
+        traces.truncate(MOST_TRACES);
         traces
     }
 }

@@ -5,6 +5,7 @@
 //! Where the edges are those of such an expression, that language is found exactly. Elsewhere the
 //! expression says more than the edges, never less.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::edges::{Edges, Place};
@@ -46,11 +47,11 @@ fn solve(mut graph: Graph) -> Expression {
 
 /// What is done once in a cycle: without the edges that lead back to its beginning.
 fn unrolled(mut graph: Graph) -> Graph {
-    let first: Vec<usize> = graph.after(START).into_iter().collect();
-    let last: Vec<usize> = graph.before(END).into_iter().collect();
+    let first: Vec<usize> = graph.after(START).iter().copied().collect();
+    let last: Vec<usize> = graph.before(END).iter().copied().collect();
     let closed = last.iter().all(|from| first.iter().all(|to| graph.is_connected(*from, *to)));
     for to in first {
-        for from in graph.before(to) {
+        for from in graph.before(to).clone() {
             if from == START || (closed && !last.contains(&from)) {
                 continue;
             }
@@ -74,21 +75,24 @@ fn enter_the_only(graph: &mut Graph) -> Option<Expression> {
 /// A first vertex behind which the start goes as well is optional.
 fn skip_one(graph: &mut Graph) -> bool {
     let start = graph.after(START);
-    let skipped = graph.first().into_iter().find(|vertex| graph.after(*vertex).is_subset(&start));
+    let skipped = graph.first().into_iter().find(|vertex| graph.after(*vertex).is_subset(start));
     let Some(vertex) = skipped else { return false };
     graph.relabel(vertex, graph.label(vertex).repeated(Times::OPTIONAL));
-    graph.after(vertex).into_iter().for_each(|to| graph.disconnect(START, to));
+    graph.after(vertex).clone().into_iter().for_each(|to| graph.disconnect(START, to));
     true
 }
 
 /// Two first vertices with the same behind them are a choice.
 fn join_alike(graph: &mut Graph) -> bool {
-    let first = graph.first();
-    let pair = first.iter().enumerate().find_map(|(place, one)| {
-        let alike = |other: &&usize| graph.after(*one) == graph.after(**other);
-        first[place + 1..].iter().find(alike).map(|other| (*one, *other))
-    });
-    pair.map(|pair| join(graph, pair)).is_some()
+    let mut known: BTreeMap<&BTreeSet<usize>, usize> = BTreeMap::new();
+    let mut pairs = Vec::new();
+    for vertex in graph.first() {
+        match known.entry(graph.after(vertex)) {
+            Entry::Vacant(new) => _ = new.insert(vertex),
+            Entry::Occupied(known) => pairs.push((*known.get(), vertex)),
+        }
+    }
+    pairs.into_iter().min().map(|pair| join(graph, pair)).is_some()
 }
 
 /// What is reached through one first vertex alone is a part of its own.
@@ -112,7 +116,7 @@ fn split(graph: &Graph) -> Option<Expression> {
 fn join_most_alike(graph: &mut Graph) {
     let mut first = graph.first();
     let passed: Vec<usize> =
-        graph.after(START).into_iter().filter(|vertex| !first.contains(vertex)).collect();
+        graph.after(START).iter().copied().filter(|vertex| !first.contains(vertex)).collect();
     if !passed.is_empty() {
         let nothing = graph.vertex(Expression::Nothing);
         graph.connect(START, nothing);
@@ -134,6 +138,8 @@ fn join(graph: &mut Graph, (one, other): (usize, usize)) {
     let label = Expression::choice([graph.label(one), graph.label(other)]);
     graph.contract(&BTreeSet::from([one, other]), label);
 }
+
+static NONE: BTreeSet<usize> = BTreeSet::new();
 
 /// Before the first event.
 pub(super) const START: usize = 0;
@@ -185,12 +191,12 @@ impl Graph {
         self.after.get(&from).is_some_and(|after| after.contains(&to))
     }
 
-    pub fn after(&self, vertex: usize) -> BTreeSet<usize> {
-        self.after.get(&vertex).cloned().unwrap_or_default()
+    pub fn after(&self, vertex: usize) -> &BTreeSet<usize> {
+        self.after.get(&vertex).unwrap_or(&NONE)
     }
 
-    pub fn before(&self, vertex: usize) -> BTreeSet<usize> {
-        self.before.get(&vertex).cloned().unwrap_or_default()
+    pub fn before(&self, vertex: usize) -> &BTreeSet<usize> {
+        self.before.get(&vertex).unwrap_or(&NONE)
     }
 
     /// The inner vertices.
@@ -223,10 +229,10 @@ impl Graph {
         for vertex in part {
             graph.relabel(*vertex, self.label(*vertex));
             for from in self.before(*vertex) {
-                graph.connect(if part.contains(&from) { from } else { START }, *vertex);
+                graph.connect(if part.contains(from) { *from } else { START }, *vertex);
             }
             for to in self.after(*vertex) {
-                graph.connect(*vertex, if part.contains(&to) { to } else { END });
+                graph.connect(*vertex, if part.contains(to) { *to } else { END });
             }
         }
         graph
@@ -234,8 +240,10 @@ impl Graph {
 
     /// Puts one vertex in the place of several. Edges between these are gone.
     pub fn contract(&mut self, part: &BTreeSet<usize>, label: Expression) {
-        let before: BTreeSet<usize> = part.iter().flat_map(|vertex| self.before(*vertex)).collect();
-        let after: BTreeSet<usize> = part.iter().flat_map(|vertex| self.after(*vertex)).collect();
+        let before: BTreeSet<usize> =
+            part.iter().flat_map(|vertex| self.before(*vertex)).copied().collect();
+        let after: BTreeSet<usize> =
+            part.iter().flat_map(|vertex| self.after(*vertex)).copied().collect();
         part.iter().for_each(|vertex| self.remove(*vertex));
         let vertex = self.vertex(label);
         before.difference(part).for_each(|from| self.connect(*from, vertex));
@@ -244,15 +252,19 @@ impl Graph {
 
     /// Lets the start be where a vertex was.
     pub fn enter(&mut self, vertex: usize) {
-        let after = self.after(vertex);
+        let after = self.after(vertex).clone();
         self.remove(vertex);
         after.into_iter().for_each(|to| self.connect(START, to));
     }
 
     fn remove(&mut self, vertex: usize) {
         self.labels.remove(&vertex);
-        self.after(vertex).into_iter().for_each(|to| self.disconnect(vertex, to));
-        self.before(vertex).into_iter().for_each(|from| self.disconnect(from, vertex));
+        for to in self.after.remove(&vertex).unwrap_or_default() {
+            self.before.entry(to).or_default().remove(&vertex);
+        }
+        for from in self.before.remove(&vertex).unwrap_or_default() {
+            self.after.entry(from).or_default().remove(&vertex);
+        }
     }
 
     /// What can be reached from a vertex over at least one edge.
@@ -317,10 +329,10 @@ impl Graph {
         if root != START && !known.insert(root) {
             return;
         }
-        let mut path = vec![(root, self.after(root).into_iter())];
+        let mut path = vec![(root, self.after(root).iter())];
         while let Some((vertex, next)) = path.last_mut() {
             match next.next() {
-                Some(next) if known.insert(next) => path.push((next, self.after(next).into_iter())),
+                Some(next) if known.insert(*next) => path.push((*next, self.after(*next).iter())),
                 Some(_) => {}
                 None => {
                     left.push(*vertex);
@@ -340,7 +352,7 @@ impl Graph {
             while let Some(vertex) = open.pop() {
                 if known.insert(vertex) {
                     island.insert(vertex);
-                    open.extend(self.after(vertex).into_iter().chain(self.before(vertex)));
+                    open.extend(self.after(vertex).iter().chain(self.before(vertex)));
                 }
             }
             if !island.is_empty() {

@@ -6,7 +6,8 @@ use super::report::Part;
 use crate::contract::invariant::Invariant;
 use crate::contract::shape::{identity, index};
 use crate::contract::{Answer, JsonMessage};
-use crate::text::json::{Container, Text, pointer};
+use crate::text::json::pointer::Pointed;
+use crate::text::json::{Container, Text};
 use crate::text::rpc::{Envelope, Speech};
 
 /// Which answers could show a change.
@@ -73,16 +74,13 @@ impl About {
 pub(super) type Rows<'a> = BTreeMap<&'a str, String>;
 
 /// The element of the outermost list in which a value is, or the whole body.
-pub(super) fn row_around<'t>(value: Text<'t>, pointer: &str, part: Part) -> Option<Text<'t>> {
-    let mut inner = Some(value);
-    for step in pointer::steps(pointer) {
-        let is_list = inner?.container() == Some(Container::Array);
-        inner = inner?.pointed(&format!("/{}", pointer::escaped(&step)));
-        if is_list {
-            return inner;
-        }
-    }
-    Some(said(value)).filter(|_| part == Part::Body)
+pub(super) fn row_around<'t>(
+    values: &mut Pointed<'t>,
+    pointer: &str,
+    part: Part,
+) -> Option<Text<'t>> {
+    let element = values.outermost_element(pointer);
+    element.or_else(|| values.at("").map(said).filter(|_| part == Part::Body))
 }
 
 /// What a body says: the identifier of a message of JSON-RPC tells which question it answers, and not what it is about.

@@ -10,7 +10,7 @@ use super::rule::Rule;
 use crate::cassette::Media;
 use crate::contract::order::FEWEST;
 use crate::contract::{
-    Contract, Endpoint, Kinds, differ_by_name_with_slashes, settled, without_names,
+    Contract, Endpoint, Kinds, differ_by_name_with_slashes, may_have_names, settled, without_names,
 };
 use crate::text::json::Text;
 
@@ -31,38 +31,64 @@ pub(super) fn moved<'a>(
     let both: BTreeSet<Endpoint> = was.all.keys().chain(is.all.keys()).cloned().collect();
     let settled = settled(&both, std::iter::empty());
     let path = |it: &Endpoint| without_names(&settled.get(it).unwrap_or(it).path);
-    let paths: BTreeMap<&Endpoint, String> = both.iter().map(|it| (it, path(it))).collect();
-    let is_there = |one: &Endpoint, other: &Endpoint| {
-        one.method == other.method && paths.get(one) == paths.get(other)
-    };
+    // What was there before has not moved.
+    let new: Vec<&Endpoint> = is.all.keys().filter(|it| !was.all.contains_key(*it)).collect();
+    let gone: Vec<&Endpoint> = was.all.keys().filter(|it| !is.all.contains_key(*it)).collect();
+    let sides = [&gone, &new];
+    let there = Alike::of(sides, &path);
+    // Without a name in its path one is like another of the same path alone.
+    let slashed = Alike::of(sides, &|it| {
+        let path = &it.path;
+        if may_have_names(path) { path.split('/').count().to_string() } else { path.clone() }
+    });
     // Two that have nothing in common are no models of one kind.
     let are_alike = |one: &Endpoint, other: &Endpoint| {
         without_names(&one.path) == without_names(&other.path)
             || has_common(&was.all[one].contract, &is.all[other].contract)
     };
     let has_slashes = |one: &Endpoint, other: &Endpoint| {
-        one.method == other.method
-            && (one.path == other.path || differ_by_name_with_slashes(&one.path, &other.path))
+        one.path == other.path || differ_by_name_with_slashes(&one.path, &other.path)
     };
-    let before = |endpoint: &'a Endpoint, is_it: &dyn Fn(&Endpoint, &Endpoint) -> bool| {
+    let before = |endpoint: &'a Endpoint, among: &Alike<'a>, is_it: Like| {
+        let [gone, new] = among.to(endpoint);
         [same, alike, as_json].into_iter().find_map(|like| {
-            let own = |it: &&Endpoint| like(it, endpoint) && is_it(it, endpoint);
-            let new = is.all.keys().filter(own).filter(|it| !was.all.contains_key(*it));
-            only(new).filter(|it| *it == endpoint)?;
-            let gone = was.all.keys().filter(own).filter(|it| !is.all.contains_key(*it));
-            only(gone).filter(|it| are_alike(it, endpoint))
+            let own = |it: &&&Endpoint| like(it, endpoint) && is_it(it, endpoint);
+            only(new.iter().filter(own)).filter(|it| **it == endpoint)?;
+            only(gone.iter().filter(own)).copied().filter(|it| are_alike(it, endpoint))
         })
     };
     let found = |endpoint: &'a Endpoint| {
         let asked_anew = || {
-            let other = before(endpoint, &has_slashes);
+            let other = before(endpoint, &slashed, has_slashes);
             other.filter(|it| is_same_question([it, endpoint], was, is))
         };
-        before(endpoint, &is_there).or_else(asked_anew)
+        before(endpoint, &there, |_, _| true).or_else(asked_anew)
     };
-    // What was there before has not moved.
-    let new = is.all.keys().filter(|endpoint| !was.all.contains_key(*endpoint));
-    new.filter_map(|endpoint| Some((endpoint, found(endpoint)?))).collect()
+    new.iter().filter_map(|endpoint| Some((*endpoint, found(endpoint)?))).collect()
+}
+
+/// Endpoints of two sides by their method and something else that they have in common.
+struct Alike<'a> {
+    keys: BTreeMap<&'a Endpoint, (&'a str, String)>,
+    sides: BTreeMap<(&'a str, String), [Vec<&'a Endpoint>; 2]>,
+}
+
+impl<'a> Alike<'a> {
+    fn of(all: [&Vec<&'a Endpoint>; 2], key: &dyn Fn(&Endpoint) -> String) -> Self {
+        let mut alike = Self { keys: BTreeMap::new(), sides: BTreeMap::new() };
+        for (side, all) in all.into_iter().enumerate() {
+            for endpoint in all {
+                let key = (endpoint.method.as_str(), key(endpoint));
+                alike.sides.entry(key.clone()).or_default()[side].push(endpoint);
+                alike.keys.insert(endpoint, key);
+            }
+        }
+        alike
+    }
+
+    fn to(&self, endpoint: &Endpoint) -> &[Vec<&'a Endpoint>; 2] {
+        &self.sides[&self.keys[endpoint]]
+    }
 }
 
 /// The first, if there is no other.

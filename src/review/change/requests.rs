@@ -7,10 +7,10 @@ use super::cut::cut_by;
 use super::draft::{Draft, Position, Shown, at, cut, same_or_added};
 use super::report::{CassettePair, Exchange, InteractionPair, Part, Verdict};
 use super::rule::Rule;
-use super::shapes;
+use super::shapes::{self, Broken};
 use crate::cassette::End;
 use crate::contract::order::FEWEST;
-use crate::contract::shape::{Gain, Gained, Schema, Shape, Violation};
+use crate::contract::shape::{Gain, Gained, Schema, Shape};
 use crate::contract::{Answer, Contract, ERROR, JsonMessage, Kinds, RESULT_OF};
 use crate::text::json::Text;
 use crate::text::rpc::{self, Envelope, Speech};
@@ -47,12 +47,11 @@ pub(super) fn changes(old: &[Answer], new: &[Answer]) -> Vec<Draft> {
 /// What a side asks that the requests of the other one do not look like, and where it first does.
 fn shown<'a>(gains: Vec<Gain>, other: &Schema, answers: &'a [Answer]) -> Vec<(Gain, &'a str)> {
     let asked = answers.iter().filter_map(|it| Some((request(it)?, it.place.as_str())));
-    let broken: Vec<_> = asked.map(|(json, place)| (json, place, other.accepts(json))).collect();
+    let broken: Vec<_> = asked.map(|(json, place)| (place, shapes::broken(other, json))).collect();
     let first = |gain: &Gain| {
-        let shows = |json: &str, it: &Violation| shapes::shows(gain, it, json);
-        let mut all = broken.iter();
-        let first = all.find(|(json, _, broken)| broken.iter().any(|it| shows(json, it)));
-        first.map(|(_, place, _)| *place)
+        let shows = |(it, found): &Broken<'_>| shapes::shows(gain, it, *found);
+        let first = broken.iter().find(|(_, broken)| broken.iter().any(shows));
+        first.map(|(place, _)| *place)
     };
     gains.into_iter().filter_map(|gain| first(&gain).map(|place| (gain, place))).collect()
 }

@@ -11,6 +11,7 @@ use super::rule::Rule;
 use crate::contract::Kinds;
 use crate::contract::shape::{Change, Difference, Fault, Gain, Gained, Schema, Violation};
 use crate::text::json::Text;
+use crate::text::json::pointer::Pointed;
 
 /// One recorded value.
 pub(super) struct Value<'a> {
@@ -30,7 +31,7 @@ pub(super) enum Basis {
     Learned,
 }
 
-/// Values that were seen, each once, in the order in which they came.
+/// The first values that were seen, each once, in the order in which they came.
 #[derive(Debug, Clone, Default)]
 struct Examples(Vec<String>);
 
@@ -38,8 +39,10 @@ struct Examples(Vec<String>);
 const NAMED: usize = 3;
 
 impl Examples {
-    fn extend(&mut self, value: Option<String>) {
-        self.0.extend(value.filter(|value| !self.0.contains(value)));
+    fn extend(&mut self, value: Option<&str>) {
+        let is_more = self.0.len() <= NAMED;
+        let new = value.filter(|value| is_more && !self.0.iter().any(|known| known == value));
+        self.0.extend(new.map(str::to_owned));
     }
 
     /// `, such as "max_tokens"`.
@@ -170,24 +173,25 @@ fn changes(
     let mut kinds = BTreeSet::new();
     for value in values {
         // All of them were read before.
-        let broken = old.accepts_text(Text::known(value.json));
-        for violation in kinds::together(broken, old, new) {
-            let is_shown = |gain: &Gain| shows(gain, &violation, value.json);
-            let row = || row_around(Text::known(value.json), &violation.pointer, part);
-            let row = || row().map(|row| row.as_str().to_owned());
-            match gains.iter().position(is_shown) {
+        let json = Text::known(value.json);
+        let mut inside = Pointed::of(json);
+        for violation in kinds::together(old.accepts_text(json), old, new) {
+            let found = inside.at(&violation.pointer).map(Text::as_str);
+            let row = row_around(&mut inside, &violation.pointer, part);
+            let row = row.map(|row| row.as_str().to_owned());
+            match gains.iter().position(|gain| shows(gain, &violation, found)) {
                 Some(number) => {
                     if violation.fault == Fault::Other {
                         kinds.insert(drafts[number].path.clone());
                     }
                     drafts[number].seen(value.place, value.at);
-                    drafts[number].rows.extend(row());
-                    said[number].extend(found(value.json, &violation.pointer));
+                    drafts[number].rows.extend(row);
+                    said[number].extend(found);
                 }
                 None => {
                     let draft = same_or_added(&mut others, of_violation(part, &violation));
                     draft.seen(value.place, value.at);
-                    draft.rows.extend(row());
+                    draft.rows.extend(row);
                 }
             }
         }
@@ -221,18 +225,19 @@ fn make_up(drafts: &mut [Draft], gains: &[Gain], old: &Schema, new: &Schema) {
         return;
     }
     let examples = new.examples().into_iter().filter(|json| new.accepts(json).is_empty());
-    let examples = examples.map(|json| (old.accepts(&json), json));
-    let broken: Vec<(Vec<Violation>, String)> =
-        examples.filter(|(violations, _)| !violations.is_empty()).collect();
+    let examples: Vec<String> = examples.collect();
+    let broken = examples.iter().map(|json| (broken(old, json), json));
+    let broken: Vec<(Vec<Broken<'_>>, &String)> =
+        broken.filter(|(broken, _)| !broken.is_empty()).collect();
     let unshown = drafts.iter_mut().zip(gains).filter(|(draft, _)| draft.shown.is_none());
     for (draft, gain) in unshown {
         let just_this = broken
             .iter()
-            .find(|(violations, json)| violations.iter().any(|it| shows(gain, it, json)));
-        let just_this = just_this.map(|(_, json)| json);
+            .find(|(broken, _)| broken.iter().any(|(it, found)| shows(gain, it, *found)));
+        let just_this = just_this.map(|(_, json)| *json);
         match draft.verdict {
             Verdict::Compatible => draft.example = just_this.and_then(|it| short(it)),
-            _ => prove(draft, just_this.or(broken.first().map(|(_, json)| json))),
+            _ => prove(draft, just_this.or(broken.first().map(|(_, json)| *json))),
         }
     }
 }
@@ -402,8 +407,20 @@ fn judged(rule: Rule, part: Part, what: String) -> Draft {
     }
 }
 
-/// Whether a recorded value that breaks the old shape shows just this.
-pub(super) fn shows(gain: &Gain, violation: &Violation, json: &str) -> bool {
+/// What a value breaks, and the JSON text of what is there.
+pub(super) type Broken<'t> = (Violation, Option<&'t str>);
+
+/// All that a JSON text breaks of a shape.
+pub(super) fn broken<'t>(schema: &Schema, json: &'t str) -> Vec<Broken<'t>> {
+    let mut inside = Pointed::of(Text::known(json));
+    let all = schema.accepts(json).into_iter();
+    all.map(|it| (inside.at(&it.pointer).map(Text::as_str), it))
+        .map(|(found, it)| (it, found))
+        .collect()
+}
+
+/// Whether what a recorded value breaks of the old shape, with the JSON text of what is there, shows just this.
+pub(super) fn shows(gain: &Gain, violation: &Violation, found: Option<&str>) -> bool {
     if gain.place != violation.place {
         return false;
     }
@@ -412,21 +429,13 @@ pub(super) fn shows(gain: &Gain, violation: &Violation, json: &str) -> bool {
         | (Gained::Field, Fault::Unknown | Fault::Other)
         | (Gained::Member, Fault::Name) => true,
         (Gained::Wider, _) => true,
-        (Gained::Kind(_, value), Fault::Branch) => {
-            found(json, &violation.pointer).is_some_and(|found| said(&found) == *value)
-        }
+        (Gained::Kind(_, value), Fault::Branch) => found.is_some_and(|found| said(found) == *value),
         (Gained::Type | Gained::Number | Gained::Elements | Gained::Format(_), Fault::Value)
         | (Gained::Value(_), Fault::Word) => {
-            let found = found(json, &violation.pointer);
-            found.is_some_and(|found| gain.schema.accepts(&found).is_empty())
+            found.is_some_and(|found| gain.schema.accepts(found).is_empty())
         }
         _ => false,
     }
-}
-
-/// The JSON text at a JSON Pointer.
-fn found(json: &str, pointer: &str) -> Option<String> {
-    Some(Text::read(json)?.pointed(pointer)?.as_str().to_owned())
 }
 
 fn said(json: &str) -> String {

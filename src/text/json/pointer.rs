@@ -1,8 +1,9 @@
 //! JSON Pointers (RFC 6901).
 
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
-use super::Text;
+use super::{Container, Text};
 
 /// A name as a step of a pointer.
 pub(crate) fn escaped(name: &str) -> Cow<'_, str> {
@@ -48,6 +49,52 @@ impl<'a> Text<'a> {
     }
 }
 
+/// The values in a text by their pointers: each list and object is cut once, however often it is asked for.
+pub(crate) struct Pointed<'t> {
+    known: HashMap<String, Text<'t>>,
+    cut: HashSet<String>,
+}
+
+impl<'t> Pointed<'t> {
+    pub(crate) fn of(whole: Text<'t>) -> Self {
+        Self { known: HashMap::from([(String::new(), whole)]), cut: HashSet::new() }
+    }
+
+    /// The value at a pointer.
+    pub(crate) fn at(&mut self, pointer: &str) -> Option<Text<'t>> {
+        if let Some(known) = self.known.get(pointer) {
+            return Some(*known);
+        }
+        let (around, _) = pointer.rsplit_once('/')?;
+        if !self.cut.contains(around) {
+            let container = self.at(around)?;
+            self.cut(around, container);
+        }
+        self.known.get(pointer).copied()
+    }
+
+    /// The element of the outermost list in which a value is.
+    pub(crate) fn outermost_element(&mut self, pointer: &str) -> Option<Text<'t>> {
+        let mut ends: Vec<usize> = pointer.match_indices('/').map(|(at, _)| at).collect();
+        ends.push(pointer.len());
+        let mut pairs = ends.windows(2);
+        pairs.find_map(|ends| {
+            let around = self.at(&pointer[..ends[0]])?;
+            let is_list = around.container() == Some(Container::Array);
+            is_list.then(|| self.at(&pointer[..ends[1]]))?
+        })
+    }
+
+    fn cut(&mut self, around: &str, container: Text<'t>) {
+        let elements = container.elements().enumerate();
+        let elements = elements.map(|(number, it)| (format!("{around}/{number}"), it));
+        let members = container.members();
+        let members = members.map(|(name, it)| (format!("{around}/{}", escaped(&name)), it));
+        self.known.extend(elements.chain(members));
+        self.cut.insert(around.to_owned());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,6 +108,21 @@ mod tests {
         assert_eq!(pointer, "/a~1b~0/1/~01");
         assert_eq!(json.pointed(&pointer).map(Text::as_str), Some("5"));
         assert_eq!(json.pointed("/x"), None);
+    }
+
+    #[test]
+    fn values_are_found_however_often_they_are_asked_for() {
+        let json = Text::read(r#"{"a": [{"b/": [5]}], "c": 6, "c": 7}"#).expect("it is JSON");
+        let mut values = Pointed::of(json);
+
+        for _ in 0..2 {
+            assert_eq!(values.at("/a/0/b~1/0").map(Text::as_str), Some("5"));
+            assert_eq!(values.at("/c"), json.pointed("/c"));
+            assert_eq!(values.at("/a/1"), None);
+            assert_eq!(values.at("/c/x"), None);
+            assert_eq!(values.outermost_element("/a/0/b~1/0"), json.pointed("/a/0"));
+            assert_eq!(values.outermost_element("/c"), None);
+        }
     }
 
     #[test]
