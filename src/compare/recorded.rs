@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::difference::{Difference, Sort, member, value};
-use crate::cassette::reading::hash::combine;
+use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::reading::{Kind, Reading, Step};
 use crate::identity::names::{Opening, Part, Template};
 use crate::identity::{Form, Hole};
@@ -22,16 +22,22 @@ pub(super) struct Recorded<'r, 't> {
 impl<'r, 't> Recorded<'r, 't> {
     pub(super) fn new(reading: &'r Reading<'t>, openings: &'r [Opening]) -> Self {
         let mut by_node: HashMap<usize, (usize, usize)> = HashMap::new();
-        let (mut wild, mut named) = (HashSet::new(), HashSet::new());
         for (number, opening) in openings.iter().enumerate() {
             by_node.entry(opening.node).or_insert((number, number)).1 = number + 1;
-            let node = &reading.nodes[opening.node];
-            if opening.part == Part::Name {
-                named.insert(reading.nodes[node.parent as usize].wild);
-            } else {
-                wild.insert(node.wild);
-            }
         }
+        let of_part = |part: Part| openings.iter().filter(move |it| it.part == part);
+        let objects = || of_part(Part::Name).map(|it| reading.nodes[it.node].parent as usize);
+        let mut named = HashSet::new();
+        let wilds = loop {
+            let wilds = wilds(reading, &named);
+            let known = named.len();
+            named.extend(objects().map(|object| wilds[object]));
+            // Where an object with open names stands in another one, its own place is open, too.
+            if named.len() == known {
+                break wilds;
+            }
+        };
+        let wild = of_part(Part::Value).map(|it| wilds[it.node]).collect();
         Self { reading, openings, by_node, wild, named }
     }
 
@@ -85,22 +91,19 @@ impl<'r, 't> Recorded<'r, 't> {
     /// Equal for values that are equal but for open places, for each node.
     pub(super) fn masked(&self, reading: &Reading<'_>) -> Vec<u64> {
         let mut masked = vec![0; reading.nodes.len()];
+        let wilds = wilds(reading, &self.named);
         for (number, node) in reading.nodes.iter().enumerate().rev() {
             masked[number] = if node.kind.is_container() {
-                let is_named = self.named.contains(&node.wild);
-                reading.inside(Some(number)).fold(node.wild, |sum, child| {
+                reading.inside(Some(number)).fold(wilds[number], |sum, child| {
                     match (&reading.nodes[child].step, node.kind) {
-                        (Step::Member(_), _) if is_named => {
-                            sum.wrapping_add(combine(&[masked[child]]))
-                        }
                         (Step::Member(_), _) => {
-                            sum.wrapping_add(combine(&[reading.nodes[child].wild, masked[child]]))
+                            sum.wrapping_add(combine(&[wilds[child], masked[child]]))
                         }
                         (_, Kind::Set) => sum.wrapping_add(masked[child]),
                         _ => combine(&[sum, masked[child]]),
                     }
                 })
-            } else if self.wild.contains(&node.wild) {
+            } else if self.wild.contains(&wilds[number]) {
                 1
             } else {
                 node.hash
@@ -108,4 +111,24 @@ impl<'r, 't> Recorded<'r, 't> {
         }
         masked
     }
+}
+
+/// The place of each node, with any item, and with any name in the objects some of whose names are open.
+fn wilds(reading: &Reading<'_>, named: &HashSet<u64>) -> Vec<u64> {
+    let mut wilds: Vec<u64> = reading.nodes.iter().map(|node| node.wild).collect();
+    if named.is_empty() {
+        return wilds;
+    }
+    for (number, node) in reading.nodes.iter().enumerate() {
+        let parent = node.parent as usize;
+        let name = match &node.step {
+            _ if parent == number => continue,
+            Step::Member(_) if named.contains(&wilds[parent]) => 0,
+            _ if wilds[parent] == reading.nodes[parent].wild => continue,
+            Step::Member(name) => hash_of(&**name),
+            _ => 1,
+        };
+        wilds[number] = combine(&[wilds[parent], name]);
+    }
+    wilds
 }

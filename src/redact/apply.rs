@@ -427,17 +427,24 @@ fn edit_body(
 
 /// Removes the fields that sum up a body, now that it is another one.
 pub(crate) fn drop_sums(headers: &mut Headers) {
-    let names = headers.iter().map(|(name, _)| name);
-    let sums: Vec<String> = names.filter(|it| sums_up_body(it)).map(str::to_owned).collect();
+    let sums = sums_of_body(headers.iter().map(|(name, _)| name));
     sums.iter().for_each(|name| headers.remove(name));
 }
 
-/// Whether a field sums up the body: what it says of another one is wrong (RFC 9530, and those before it).
-fn sums_up_body(name: &str) -> bool {
-    const NAMES: [&str; 5] =
-        ["content-digest", "content-md5", "digest", "repr-digest", "x-goog-hash"];
-    let name = name.to_ascii_lowercase();
-    NAMES.contains(&&*name) || name.starts_with("x-amz-checksum-")
+/// The names of those fields that sum up the body: what they say of another one is wrong (RFC 9530, and those before
+/// it).
+pub(crate) fn sums_of_body<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
+    const NAMES: [&str; 4] = ["digest", "repr-digest", "content-digest", "x-goog-hash"];
+    const ENDS: [&str; 5] = ["-md5", "-crc32", "-crc32c", "-crc64", "-sha256"];
+    let names = names.map(str::to_ascii_lowercase);
+    // What the client has said of an object, or of its key, sums up no body.
+    let is_of_another = |name: &str| name.contains("-meta-") || name.contains("-key-");
+    let sums = names.filter(|name| {
+        NAMES.contains(&&**name)
+            || name.contains("-checksum-")
+            || ENDS.iter().any(|end| name.ends_with(end)) && !is_of_another(name)
+    });
+    sums.collect()
 }
 
 /// Edits of an answer. In bytes that are no text (MessagePack, Protocol Buffers) something else says how long what is

@@ -136,14 +136,15 @@ fn marks(texts: &[Vec<u8>]) -> Vec<Mark> {
     let mut left = MOST;
     for text in texts.iter().filter(|text| has_any(text)) {
         for (range, name, _) in value::placeholders(text) {
-            let is_known = marks.iter().any(|it: &Mark| it.stands_at(text, range.start));
+            let is_it = |it: &Mark| it.name == name && it.stands_at(text, range.start);
+            let is_known = marks.iter().any(is_it);
             if is_known || left == 0 {
                 continue;
             }
             left -= 1;
             let mut before =
                 BEFORE.iter().map(|length| &text[range.start.saturating_sub(*length)..range.start]);
-            let Some(before) = before.find(|before| tells(before, texts)) else { continue };
+            let Some(before) = before.find(|before| tells(before, name, texts)) else { continue };
             let behind = &text[range.end..];
             let length =
                 if behind.first().is_some_and(u8::is_ascii_alphanumeric) { BEHIND } else { 1 };
@@ -154,10 +155,11 @@ fn marks(texts: &[Vec<u8>]) -> Vec<Mark> {
     marks.into_iter().collect()
 }
 
-/// Whether a placeholder stands wherever that stands.
-fn tells(before: &[u8], texts: &[Vec<u8>]) -> bool {
+/// Whether a placeholder of that name stands wherever that stands.
+fn tells(before: &[u8], name: &str, texts: &[Vec<u8>]) -> bool {
+    let placeholder = value::placeholder(name);
     let is_veiled =
-        |text: &[u8], at: usize| text[at + before.len()..].starts_with(OPENING.as_bytes());
+        |text: &[u8], at: usize| text[at + before.len()..].starts_with(placeholder.as_bytes());
     before.iter().any(u8::is_ascii_alphanumeric)
         && texts
             .iter()

@@ -63,6 +63,31 @@ async fn a_wrong_key_gets_the_recorded_refusal_whatever_the_keys_are() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_secret_in_two_fields_of_one_path_is_found_in_each() {
+    let upstream = Upstream::json(|_| "{}".to_owned());
+    for (first, then) in
+        [("new_password", "password"), ("client_secret", "clientSecret"), ("api_key", "token")]
+    {
+        let stage = Stage::new();
+        let ask = |url: &str, secret: &str| {
+            [first, then].map(|name| {
+                let body = format!(r#"{{"op":"{name}","with":{{"{name}":"{secret}"}}}}"#);
+                ask("POST", &format!("{url}/a"), FIELDS, &body).status
+            })
+        };
+        let session = stage.record(&upstream).await;
+        ask(&session.url(), &key("e5"));
+        session.finish().await.unwrap();
+
+        let session = stage.replay().await;
+
+        assert_eq!(ask(&session.url(), &key("e5")), [200, 200], "{first} {then}");
+        assert_eq!(ask(&session.url(), "dummy"), [200, 200], "{first} {then}");
+        session.finish().await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_placeholder_that_a_client_was_given_stands_for_its_own_secret_alone() {
     let stage = Stage::new();
     let issued = AtomicUsize::new(0);

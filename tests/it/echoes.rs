@@ -142,6 +142,30 @@ async fn in_a_compressed_answer_which_is_compressed_again() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_sums_up_another_body_is_left_out() {
+    let sums =
+        "Content-MD5: a\r\nX-Amz-Crc32: 1\r\nX-Amz-Checksum-Sha256: b\r\nX-Checksum-Sha256: c\r\n";
+    let others = "X-Amz-Meta-File-MD5: d\r\nETag: \"e\"\r\n";
+    let upstream = Upstream::start(move |asked, wire| {
+        let body = asked.text();
+        let length = body.len();
+        wire.send(format!(
+            "HTTP/1.1 200 OK\r\n{sums}{others}Content-Length: {length}\r\n\r\n{body}"
+        ));
+        Then::KeepAlive
+    });
+    let names = ["content-md5", "x-amz-crc32", "x-amz-checksum-sha256", "x-checksum-sha256"];
+
+    let (recorded, live) = replayed(upstream, posted).await;
+
+    for name in names {
+        assert!(recorded.field(name).is_some() && live.field(name).is_none(), "{name}");
+    }
+    assert_eq!(live.field("x-amz-meta-file-md5"), Some("d"));
+    assert_eq!(live.field("etag"), Some("\"e\""));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn in_another_spelling_with_the_right_length() {
     let upstream = Upstream::json(|asked| format!("[{}]", asked.text()));
     let short = |session: &Session, otid: &str| {

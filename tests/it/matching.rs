@@ -449,6 +449,23 @@ fn a_multipart_body_is_its_parts() {
 }
 
 #[test]
+fn a_name_of_members_may_be_made_up() {
+    let [one, other] =
+        ["3f2504e0-4f89-41d3-9a0c-0305e82c3301", "6ba7b810-9dad-41d1-80b4-00c04fd430c8"];
+    for body in [
+        r#"{"items": {"ID": [{"pk": "b0"}]}}"#,
+        r#"{"items": {"t-ID": {"of": "ID", "n": [1, {"a": {"ID": 2}}]}, "other": {"of": "x"}}}"#,
+        r#"{"items": [{"ID": {"n": 1}}, {"ID": {"n": 2}}]}"#,
+    ] {
+        let with = |id: &str| post(&body.replace("ID", id));
+
+        check(&with(one), &with(other), true);
+        check(&with(one), &post(&body.replace("ID", other).replace('1', "5")), false);
+        check(&with(one), &post(&body.replace("ID", "orders")), false);
+    }
+}
+
+#[test]
 fn tools_are_a_set_and_messages_a_list() {
     let tools = |order: [&str; 2]| {
         let tools = order.map(|name| format!(r#"{{"name": "{name}", "id": "{name}-1"}}"#));

@@ -247,6 +247,35 @@ async fn a_compressed_answer_is_sent_in_a_form_that_the_client_takes() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_server_compresses_for_those_that_do_not_ask_for_it_stays_so() {
+    let stage = Stage::new();
+    let upstream = Upstream::start(|_, wire| {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(6));
+        gzip.write_all(b"an object that was stored so").unwrap();
+        let body = gzip.finish().unwrap();
+        wire.send(format!(
+            "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-MD5: a\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        ));
+        wire.send(body);
+        Then::KeepAlive
+    });
+    let plain = "Accept-Encoding: identity\r\n";
+    let session = stage.record(&upstream).await;
+    let recorded = ask("GET", &session.url(), plain, "");
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    for accepted in [plain, "Accept-Encoding: gzip\r\n"] {
+        let answer = ask("GET", &session.url(), accepted, "");
+        assert_eq!(answer.body, recorded.body, "{accepted}");
+        assert_eq!(answer.field("content-encoding"), Some("gzip"), "{accepted}");
+        assert_eq!(answer.field("content-md5"), Some("a"), "{accepted}");
+    }
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_that_repeats_its_own_credential_is_found_again() {
     let stage = Stage::new();
     let upstream = Upstream::json(|_| "{}".to_owned());

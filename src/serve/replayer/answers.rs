@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, SET_COOKIE};
-use http::{HeaderMap, HeaderValue, Response, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use hyper::ext::ReasonPhrase;
 
 use tokio::time::Instant;
@@ -20,7 +20,7 @@ use super::spoil::Blow;
 use super::stored::Stored;
 use crate::cassette::{self, Body, Cassette, Chunk, End, Large, Media, Outcome, large, target};
 use crate::identity::{Echo, MadeUp, Renamed, Scope};
-use crate::redact::{Unveiled, Veiled};
+use crate::redact::{Unveiled, Veiled, sums_of_body};
 use crate::serve::server::{
     ADDRESSES, Answer, AnswerBody, Early, Place, Rewriter, announced, full, header_map, may_hold,
     may_hold_origins, media_of, names, no_answer,
@@ -62,6 +62,8 @@ struct Special {
     echoed: Vec<Echo>,
     /// The placeholders in it.
     veiled: Veiled,
+    /// Whether the client that was recorded had not asked for the coding of the body: the server sends it so to all.
+    has_own_coding: bool,
 }
 
 /// What an answer is to be like this time.
@@ -106,7 +108,13 @@ impl Answers {
                 }
                 Outcome::Response(response) => {
                     let large = large::of(&cassette.larges, &response.body.bytes());
-                    put(&mut filling, response, (upstream, made_up), large.map(|it| it.1))
+                    let asked = interaction.request.headers.get(ACCEPT_ENCODING.as_str());
+                    let mut special =
+                        put(&mut filling, response, (upstream, made_up), large.map(|it| it.1));
+                    if let Some(special) = &mut special {
+                        special.has_own_coding = !accepts(&header_map(&response.headers), asked);
+                    }
+                    special
                 }
             };
             all_special.extend(special.map(|special| (number, special)));
@@ -357,6 +365,7 @@ impl Special {
             echoes: Echo::all(&response.readable().bytes(), made_up),
             echoed: echoed.collect(),
             veiled: Veiled::of(response),
+            has_own_coding: false,
         }
     }
 
@@ -382,8 +391,8 @@ impl Special {
         let renamed = !wanted.renamed.is_empty();
         let coding = headers.get(CONTENT_ENCODING).cloned();
         // What is spoiled is an event, not a piece of what is compressed.
-        let is_accepted =
-            wanted.blow.is_none() && accepts(headers, wanted.headers.get(ACCEPT_ENCODING));
+        let asked = wanted.headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
+        let is_accepted = wanted.blow.is_none() && (self.has_own_coding || accepts(headers, asked));
         let unveiled = !wanted.unveiled.is_empty();
         let names_us = self.speaks_of_itself && wanted.place.origin.is_some();
         let changes = renamed || unveiled || names_us;
@@ -426,10 +435,17 @@ impl Special {
             }
         }
         let coding = coding.filter(|_| is_accepted && !headers.contains_key(CONTENT_ENCODING));
-        match coding.and_then(|coding| self.encoded(body.as_ref()?, coding, headers)) {
-            Some(encoded) => Some(encoded),
-            None => body,
+        if let Some(encoded) =
+            coding.and_then(|coding| self.encoded(body.as_ref()?, coding, headers))
+        {
+            body = Some(encoded);
         }
+        if body.as_ref().is_some_and(|body| body.bytes() != recorded.bytes()) {
+            sums_of_body(headers.keys().map(HeaderName::as_str)).iter().for_each(|name| {
+                headers.remove(name);
+            });
+        }
+        body
     }
 
     /// A body that was changed in the coding that it had.
@@ -507,13 +523,9 @@ fn unveil_fields(headers: &mut HeaderMap, unveiled: &Unveiled) {
 }
 
 /// Whether a client takes the recorded coding. One that says nothing is given what was recorded.
-fn accepts(headers: &HeaderMap, accept_encoding: Option<&HeaderValue>) -> bool {
+fn accepts(headers: &HeaderMap, accept_encoding: Option<&str>) -> bool {
     let coding = headers.get(CONTENT_ENCODING).and_then(|coding| coding.to_str().ok());
-    let (Some(coding), Some(accepted)) =
-        (coding, accept_encoding.and_then(|value| value.to_str().ok()))
-    else {
-        return true;
-    };
+    let (Some(coding), Some(accepted)) = (coding, accept_encoding) else { return true };
     let weight = |name: &str| {
         accepted.split(',').find_map(|item| {
             let (item, parameters) = item.split_once(';').unwrap_or((item, ""));
