@@ -63,6 +63,23 @@ pub(crate) fn boundary(content_type: &str) -> Option<Cow<'_, str>> {
     })
 }
 
+/// What stands for any boundary where bodies are compared: clients make boundaries up, and they say nothing.
+pub(crate) const ANY_BOUNDARY: &str = "retape-any-boundary";
+
+/// A body with its parts between the delimiters of another boundary.
+pub(crate) fn with_boundary(body: &[u8], from: &str, to: &str) -> Vec<u8> {
+    let mut settled = Vec::with_capacity(body.len());
+    let mut rest = 0;
+    for delimiter in delimiters(from, body) {
+        let start = delimiter.range.start + 2;
+        settled.extend_from_slice(&body[rest..start]);
+        settled.extend_from_slice(to.as_bytes());
+        rest = start + from.len();
+    }
+    settled.extend_from_slice(&body[rest..]);
+    settled
+}
+
 /// A line that stands between two parts, with its end.
 struct Delimiter {
     range: Range<usize>,

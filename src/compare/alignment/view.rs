@@ -12,13 +12,14 @@ use crate::cassette::{Body, Headers, Interaction, Media, Outcome, Request};
 use crate::config::Rules;
 use crate::message::keeps_alive;
 use crate::text::json::Text;
+use crate::text::multipart::{ANY_BOUNDARY, boundary, with_boundary};
 use crate::text::{form, markup, sse};
 
 /// An interaction made ready to be laid beside another.
 #[derive(Debug)]
 pub(crate) struct View<'a> {
     pub(crate) interaction: &'a Interaction,
-    /// What the request says.
+    /// What the request says, between any boundary if it is in parts.
     pub(crate) asked: Script,
     /// What the answer says.
     pub(crate) answered: Option<Script>,
@@ -88,7 +89,10 @@ impl<'a> View<'a> {
     /// The rules say of which lists the order means nothing.
     pub(crate) fn of(interaction: &'a Interaction, rules: &Rules) -> Self {
         let request = &interaction.request;
-        let asked = request.readable().into_owned().into();
+        let mut asked: Bytes = request.readable().into_owned().into();
+        if let Some(boundary) = request.headers.get("content-type").and_then(boundary) {
+            asked = with_boundary(&asked, &boundary, ANY_BOUNDARY).into();
+        }
         let mut asked = Script::of(&request.headers, asked, rules);
         asked.ask();
         let answered = interaction.response().map(|response| {

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use bytes::Bytes;
-use memchr::memmem;
 
 use super::body::{Said, same_until_left, settled};
 use super::settle::{Render, Settle};
@@ -12,7 +11,7 @@ use crate::cassette::{Body, End, Headers, Interaction, Interim, Outcome, Request
 use crate::compare::alignment::{self, Field, Said as Text, Script, View};
 use crate::message::telling;
 use crate::text::json::Text as Json;
-use crate::text::multipart::boundary;
+use crate::text::multipart::{ANY_BOUNDARY, boundary, with_boundary};
 
 /// A new interaction beside the old one, if there is one. What was going on when it was asked stays new.
 pub(super) fn told(old: Option<&View<'_>>, new: &View<'_>, settle: Settle<'_>) -> Interaction {
@@ -45,10 +44,8 @@ fn request(old: Option<&View<'_>>, new: &View<'_>, settle: Settle<'_>) -> Reques
     let before = old.zip(olds.as_ref()).map(|(old, bodies)| said(old, bodies));
     let said = said(new, &news);
     let body = settled(before, said, settle, (&mut headers, End::Complete)).bytes();
-    let body = match old {
-        Some(old) => with_boundary_of(&old.interaction.request.headers, &mut headers, body),
-        None => body,
-    };
+    let before = old.map(|old| &old.interaction.request.headers);
+    let body = with_boundary_of(before, &mut headers, body);
     if let Some(old) = old.map(|old| &old.interaction.request) {
         same_words(&old.headers, &mut headers);
         if old.body == body {
@@ -75,30 +72,20 @@ fn same_words(old: &Headers, headers: &mut Headers) {
     }
 }
 
-/// A body whose parts stand between the delimiters of before: clients make them up, and they say nothing.
-fn with_boundary_of(old: &Headers, headers: &mut Headers, body: Bytes) -> Bytes {
-    let boundary = |headers: &Headers| Some(boundary(headers.get("content-type")?)?.into_owned());
-    let Some((old, new)) = boundary(old).zip(boundary(headers)) else { return body };
-    let mut settled = Vec::with_capacity(body.len());
-    let mut rest = 0;
-    let delimiter = format!("--{new}");
-    for at in memmem::find_iter(&body, &delimiter) {
-        // Elsewhere it is what a part says.
-        if at == 0 || body[at - 1] == b'\n' {
-            settled.extend_from_slice(&body[rest..at + 2]);
-            settled.extend_from_slice(old.as_bytes());
-            rest = at + delimiter.len();
-        }
-    }
-    settled.extend_from_slice(&body[rest..]);
+/// A body whose parts stand between the delimiters of before, if there was one.
+fn with_boundary_of(old: Option<&Headers>, headers: &mut Headers, body: Bytes) -> Bytes {
+    let named = |headers: &Headers| Some(boundary(headers.get("content-type")?)?.into_owned());
+    let Some(new) = named(headers) else { return body };
+    let settled = old.and_then(named).unwrap_or_else(|| new.clone());
+    let named = with_boundary(&with_boundary(&body, ANY_BOUNDARY, &settled), &new, &settled);
     let mut media = headers.get("content-type").unwrap_or_default().to_owned();
-    let named = media.to_ascii_lowercase().find("boundary").unwrap_or_default() + "boundary".len();
-    if let Some(at) = media.get(named..).and_then(|rest| rest.find(&*new)) {
-        media.replace_range(named + at..named + at + new.len(), &old);
+    let at = media.to_ascii_lowercase().find("boundary").unwrap_or_default() + "boundary".len();
+    if let Some(from) = media.get(at..).and_then(|rest| rest.find(&*new)) {
+        media.replace_range(at + from..at + from + new.len(), &settled);
     }
     headers.set("content-type", media);
-    announce(headers, body.len(), settled.len());
-    settled.into()
+    announce(headers, body.len(), named.len());
+    named.into()
 }
 
 fn response(

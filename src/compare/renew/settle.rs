@@ -191,7 +191,7 @@ impl Settle<'_> {
 
     /// Whether an old time may stay for a new one.
     fn is_moved(&self, was: &str, is: &str) -> bool {
-        self.is_free(was, is) && shape(was) == shape(is) && self.renaming.is_moved(was, is)
+        self.is_free(was, is) && are_written_alike(was, is) && self.renaming.is_moved(was, is)
     }
 
     fn is_free(&self, old: &str, new: &str) -> bool {
@@ -208,10 +208,18 @@ const FEWEST: usize = 8;
 
 /// Whether two whole values are times that are written in the same way.
 fn is_time(one: &str, other: &str) -> bool {
+    let are = |is: fn(&str) -> bool| is(one) && is(other);
+    (are(is_epoch) || are(is_moment)) && are_written_alike(one, other)
+}
+
+/// Whether two times are written in the same way.
+fn are_written_alike(one: &str, other: &str) -> bool {
     // A number has no more digits than it needs, so how many say nothing behind the point.
     let spelled = |time: &str| (time.find('.').unwrap_or(time.len()), time.contains('.'));
-    (is_epoch(one) && is_epoch(other) && spelled(one) == spelled(other))
-        || (is_moment(one) && is_moment(other) && shape(one) == shape(other))
+    if is_epoch(one) && is_epoch(other) {
+        return spelled(one) == spelled(other);
+    }
+    shape(one) == shape(other)
 }
 
 /// Whether a time has parts of a second: then it is hardly the same by chance.

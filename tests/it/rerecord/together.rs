@@ -71,3 +71,38 @@ fn one_more_request_moves_no_other() {
         assert_eq!(told(&renewed), told(&old), "{at}");
     }
 }
+
+#[test]
+fn uploads_with_random_boundaries_keep_to_their_clients() {
+    let uploads = |run: &str, order: [usize; 4]| {
+        let items = order.map(|client| {
+            let item = id(run, "item", client);
+            (format!(r#"POST /items {{"name":"n{client}"}}"#), format!(r#"{{"id":"{item}"}}"#))
+        });
+        let files = order.map(|client| {
+            let (item, boundary) = (id(run, "item", client), id(run, "boundary", client));
+            let asked = format!(
+                "POST /items/{item}/file --{boundary}\r\nContent-Disposition: form-data; name=a\r\n\r\n\
+                 hello n{client}\r\n--{boundary}--\r\n"
+            );
+            (asked, r#"{"ok":true}"#.to_owned())
+        });
+        let all: Vec<(String, String)> = items.into_iter().chain(files).collect();
+        let mut talk = talk(
+            &all.iter()
+                .map(|(asked, answer)| (asked.as_str(), answer.as_str()))
+                .collect::<Vec<_>>(),
+        );
+        for (file, client) in talk.interactions[4..].iter_mut().zip(order) {
+            let boundary = id(run, "boundary", client);
+            let media = format!("multipart/form-data; boundary={boundary}");
+            file.request.headers.set("content-type", media);
+        }
+        talk
+    };
+    let old = uploads("old", [0, 1, 2, 3]);
+
+    let renewed = renew(&old, uploads("new", [2, 0, 3, 1])).cassette;
+
+    assert_eq!(told(&renewed), told(&old));
+}
