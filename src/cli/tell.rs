@@ -546,14 +546,16 @@ fn tell_how_to_ask(recordings: &[Recording]) {
 /// How what was kept beside a cassette becomes the cassette.
 fn tell_how_to_take(recordings: &[Recording]) {
     let failed = recordings.iter().filter(|recording| recording.saved == Saved::Failed);
-    for (at, (recording, path)) in
-        failed.filter_map(|it| Some((it, it.path.as_deref()?))).enumerate()
-    {
-        let command = store::taking(path, &store::path_of(&recording.folder, &recording.name));
-        match at {
-            0 => hint(&format!("to take what was recorded: `{command}`")),
-            _ => hint(&format!("`{command}`")),
-        }
+    let mut commands = failed.filter_map(|recording| {
+        let cassette = store::path_of(&recording.folder, &recording.name);
+        Some(store::taking(recording.path.as_deref()?, &cassette))
+    });
+    if let Some(first) = commands.next() {
+        let others = match commands.count() {
+            0 => String::new(),
+            more => format!(", and so for {more} more"),
+        };
+        hint(&format!("to take what was recorded: `{first}`{others}"));
     }
 }
 

@@ -148,7 +148,13 @@ impl SessionBuilder {
             }
         }
         if !proven.replays {
-            proven.tokens = recorded.iter().find_map(|(name, folder)| {
+            let has_failed = |name: &Name| {
+                proven.misses.iter().any(|miss| miss.cassette == name.as_str())
+                    || proven.unplayed.iter().any(|left| left.cassette == name.as_str())
+            };
+            let mut names: Vec<_> = recorded.iter().collect();
+            names.sort_by_key(|(name, _)| (!has_failed(name), *name));
+            proven.tokens = names.into_iter().find_map(|(name, folder)| {
                 let cassette = store::open(folder, name).ok()?;
                 Tokens::of(name, &cassette)
             });
