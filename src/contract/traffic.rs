@@ -493,8 +493,8 @@ impl Answer {
         self.asked.as_deref().or(self.fields.as_deref())
     }
 
-    /// Whether its request says a word.
-    fn is_asked(&self, word: &str) -> bool {
+    /// Whether its request says a word, or a JSON text.
+    pub(crate) fn is_asked(&self, word: &str) -> bool {
         let said = [&self.asked, &self.fields, &self.parameters];
         said.into_iter().flatten().any(|said| said.contains(word))
     }

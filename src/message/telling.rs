@@ -56,8 +56,38 @@ pub(crate) fn is_limit(header: &str) -> bool {
     ["ratelimit", "rate-limit", "-remaining"].iter().any(|limit| header.contains(limit))
 }
 
+/// Whether the last word of a name is one of these: `event_type`, `finishReason`, and neither `event_name` nor
+/// `transaction`.
 fn ends_in(field: &str, names: &[&str]) -> bool {
-    let field = field.to_ascii_lowercase();
-    let mut words = field.split(|c: char| !c.is_ascii_alphanumeric());
-    words.any(|word| names.iter().any(|name| word.ends_with(name)))
+    let is_mark = |c: char| !c.is_ascii_alphanumeric();
+    let last = field.trim_end_matches(is_mark).rsplit(is_mark).next().unwrap_or_default();
+    let letters = last.as_bytes();
+    let begins = |at: &usize| {
+        letters[*at].is_ascii_uppercase() && letters.get(at + 1).is_some_and(u8::is_ascii_lowercase)
+    };
+    let start = (0..letters.len()).rfind(begins).unwrap_or_default();
+    names.iter().any(|name| last[start..].eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_word_of_a_name_tells() {
+        for name in
+            ["type", "message_type", "eventType", "HTTPType", "@type", "EVENT_TYPE", "_type_"]
+        {
+            assert!(is_kind(name), "{name}");
+        }
+        for name in
+            ["event_name", "typename", "archetype", "type_id", "transaction_id", "tagName", ""]
+        {
+            assert!(!is_kind(name), "{name}");
+        }
+        assert!(
+            is_outcome("finish_reason") && is_outcome("stopReason") && is_outcome("run.status")
+        );
+        assert!(!is_outcome("estate") && !is_outcome("status_text") && !is_outcome("zustände"));
+    }
 }

@@ -31,9 +31,21 @@ pub fn to_json_schema(contracts: &[Contract]) -> Value {
 
 /// What is promised of each answer, or of each message of it.
 fn of_contract(contract: &Contract) -> Option<Value> {
-    let mut schema = of_kinds(contract.events.as_ref().or(contract.body.as_ref())?);
+    let mut schema = match &contract.events {
+        Some(events) => of_messages(contract, events),
+        None => of_kinds(contract.body.as_ref()?),
+    };
     schema["title"] = contract.endpoint.to_string().into();
     Some(schema)
+}
+
+/// What the messages of a stream look like, also those that only say that the server is still there.
+fn of_messages(contract: &Contract, events: &Kinds) -> Value {
+    let events = of_kinds(events);
+    match &contract.keep_alives {
+        Some(keep_alives) => json!({"anyOf": [events, of_kinds(keep_alives)]}),
+        None => events,
+    }
 }
 
 /// What messages look like: those of one kind, or of any.
@@ -121,9 +133,9 @@ fn add(contract: &Contract, response: &mut Map<String, Value>) {
 fn stream(contract: &Contract, events: &Kinds) -> Value {
     let mut kind = Schema::any().to_open_api_stream(&contract.endpoint.media);
     match kind.pointer_mut("/itemSchema/properties/data") {
-        None => kind["itemSchema"] = of_kinds(events),
+        None => kind["itemSchema"] = of_messages(contract, events),
         Some(data) => {
-            data["contentSchema"] = of_kinds(events);
+            data["contentSchema"] = of_messages(contract, events);
             if told(contract).is_some_and(|told| told.contains(DONE)) {
                 *data = json!({"anyOf": [{"const": DONE}, data.take()]});
             }

@@ -2,9 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::format::Format;
+use super::format::{Format, LONGEST, SHORT};
 use super::schema::{Array, Fields, Number, Object, Presence, Rest, Schema, Text, Union};
 use super::show::shown;
+
+/// What was minted has so many letters at least, any prefix included.
+const SHORTEST: usize = 8;
 
 /// The dialect that is written.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -107,7 +110,7 @@ fn of_format(format: &Format) -> Value {
             json!({"type": "string", "format": format.to_string(), "pattern": pattern})
         }
         Format::Id | Format::Prefixed(_) => {
-            json!({"type": "string", "minLength": 8, "pattern": pattern})
+            json!({"type": "string", "minLength": SHORTEST, "pattern": pattern})
         }
         // Without a zone a time is none of RFC 3339.
         _ => json!({"type": "string", "pattern": pattern}),
@@ -248,8 +251,8 @@ impl Format {
         const DATE: &str = "[0-9]{4}-[0-9]{2}-[0-9]{2}";
         const TIME: &str = r"[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?";
         const ZONE: &str = "(?:[Zz]|[+-][0-9]{2}:[0-9]{2})";
+        const MINTED: &str = "[0-9A-Za-z._~+/=-]";
         let uuid = format!("{HEX}{{8}}(?:-{HEX}{{4}}){{3}}-{HEX}{{12}}");
-        let minted = format!("(?:{uuid}|[A-Za-z]*[0-9][0-9A-Za-z]*)$");
         match self {
             Self::Uuid => format!("^{uuid}$"),
             Self::DateTime => format!("^{DATE}{TIME}{ZONE}$"),
@@ -257,8 +260,10 @@ impl Format {
             Self::Date => format!("^{DATE}$"),
             Self::Uri => r"^[a-z][a-z0-9+.-]*:\/\/[!-~]+$".to_owned(),
             Self::Integer => "^-?(?:0|[1-9][0-9]*)$".to_owned(),
-            Self::Id => format!("^(?:[a-z]+[-_])*{minted}"),
-            Self::Prefixed(prefix) => format!("^{}[-_]{minted}", escaped(prefix)),
+            Self::Id => format!("^{MINTED}{{{SHORTEST},{LONGEST}}}$"),
+            Self::Prefixed(prefix) => {
+                format!("^{}[-_]{MINTED}{{{SHORT},{LONGEST}}}$", escaped(prefix))
+            }
         }
     }
 }

@@ -38,13 +38,13 @@ pub(super) const PREFIXED: u8 = 1 << 6;
 pub(super) const LOCAL_DATE_TIME: u8 = 1 << 7;
 
 /// No format is longer, addresses apart.
-const LONGEST: usize = 128;
+pub(super) const LONGEST: usize = 128;
 
 /// A random word without a prefix has so many letters at least.
 const LONG: usize = 16;
 
 /// What was minted behind a prefix has so many.
-const SHORT: usize = 6;
+pub(super) const SHORT: usize = 6;
 
 impl Format {
     /// The formats with a name of their own, and their names.

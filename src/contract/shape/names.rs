@@ -9,6 +9,10 @@ use super::sample::Sample;
 /// Fewer names are fields.
 const FEWEST_KEYS: usize = 6;
 
+/// So many that none of them is said twice are none: how likely the next one is new is what share of all was said once
+/// (after Good, Biometrika 1953).
+const FEWEST_APART: usize = 4;
+
 /// The entropy in nats above which names are data (Spoth et al., SIGMOD 2021).
 const ENTROPY: f64 = 1.0;
 
@@ -51,12 +55,15 @@ impl Naming {
 }
 
 /// Whether no name is in all objects, and names vary much: −Σ p ln p over the shares of the objects that have
-/// each name. The counts say how many have it.
+/// each name. The counts say how many have it. Fewer names do if each object has its own.
 pub(super) fn vary(counts: impl Iterator<Item = usize> + Clone, objects: usize) -> bool {
     let shares = || counts.clone().map(|count| count as f64 / objects as f64);
-    counts.clone().count() >= FEWEST_KEYS
-        && counts.clone().all(|count| count < objects)
-        && -shares().map(|share| share * share.ln()).sum::<f64>() > ENTROPY
+    let names = counts.clone().count();
+    let are_apart = objects >= FEWEST_APART && names >= objects && counts.clone().all(|it| it == 1);
+    are_apart
+        || names >= FEWEST_KEYS
+            && counts.clone().all(|count| count < objects)
+            && -shares().map(|share| share * share.ln()).sum::<f64>() > ENTROPY
 }
 
 /// Whether members say values that are alike; there are some.
@@ -101,5 +108,19 @@ impl<'s> Outline<'s> {
         }
         outline.elements = arrays.then(|| Box::new(Self::of(elements.into_iter())));
         outline
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_data_where_each_object_has_its_own() {
+        let vary = |counts: &[usize], objects| vary(counts.iter().copied(), objects);
+
+        assert!(vary(&[1, 1, 1, 1], 4));
+        assert!(!vary(&[1, 1, 1], 3) && !vary(&[2, 1, 1], 4) && !vary(&[1, 1, 1], 4));
+        assert!(vary(&[2, 1, 1, 2, 1, 1, 1], 8) && !vary(&[8, 1, 1, 1, 1, 1, 1], 8));
     }
 }

@@ -18,15 +18,16 @@ use crate::contract::invariant::Field;
 
 /// The changes that none of the others brings with it.
 pub(super) fn alone(drafts: Vec<Draft>) -> Vec<Draft> {
+    let gone: BTreeSet<&str> = drafts.iter().filter_map(gone).collect();
     let mut order: Vec<usize> = (0..drafts.len()).collect();
     let ties = |at: usize| drafts.iter().filter(|other| are_tied(&drafts[at], other)).count();
     let ranks: Vec<_> =
-        order.iter().map(|at| (rank(&drafts[*at]), usize::MAX - ties(*at))).collect();
+        order.iter().map(|at| (rank(&drafts[*at], &gone), usize::MAX - ties(*at))).collect();
     order.sort_by_key(|at| (ranks[*at], *at));
     let mut kept: Vec<(usize, Draft)> = Vec::new();
     for at in order {
         let draft = &drafts[at];
-        let causes = || kept.iter().filter(|(_, cause)| brings(cause, draft));
+        let causes = || kept.iter().filter(|(_, cause)| brings(cause, draft, &gone));
         let covered: BTreeSet<&String> = causes().flat_map(|(_, cause)| shown(cause)).collect();
         let is_covered =
             shown(draft).next().is_some() && shown(draft).all(|it| covered.contains(it));
@@ -89,10 +90,23 @@ fn says_instead(draft: &Draft) -> bool {
     }
 }
 
+/// The type of messages that are not seen any more.
+fn gone(draft: &Draft) -> Option<&str> {
+    (draft.rule == Rule::TagGone).then_some(draft.key.as_str())
+}
+
+/// Those of the types that are gone that an order misses.
+fn missed<'d>(draft: &'d Draft, gone: &BTreeSet<&str>) -> impl Iterator<Item = &'d str> {
+    let trace = draft.trace.iter().filter(|_| draft.part == Part::Order);
+    let expected = trace.flat_map(|trace| &trace.expected).map(|pattern| type_of(pattern));
+    expected.filter(|tag| gone.contains(tag))
+}
+
 /// What brings comes before what is brought.
-fn rank(draft: &Draft) -> usize {
+fn rank(draft: &Draft, gone: &BTreeSet<&str>) -> usize {
     match draft.part {
         _ if draft.rule == Rule::InvariantBroken => 1,
+        Part::Order if missed(draft, gone).next().is_some() => 0,
         Part::Events | Part::Body if is_of_value(draft.rule) => 0,
         _ => 2,
     }
@@ -109,15 +123,21 @@ fn shown(draft: &Draft) -> impl Iterator<Item = &String> {
 }
 
 /// Whether a change brings another one with it, if the same answers show both.
-fn brings(cause: &Draft, draft: &Draft) -> bool {
+fn brings(cause: &Draft, draft: &Draft, gone: &BTreeSet<&str>) -> bool {
     let is_graver = cause.verdict <= draft.verdict;
     is_graver
         && match cause.rule {
             Rule::InvariantBroken => are_of_key(cause, draft) || are_tied(cause, draft),
             Rule::FieldMissing if is_sliced_by(draft, &cause.path) => true,
-            rule if is_of_value(rule) && rank(cause) == 0 => speaks_of(draft, cause),
-            _ => false,
+            rule if is_of_value(rule) && rank(cause, gone) == 0 => speaks_of(draft, cause),
+            _ => missed(cause, gone).any(|tag| ties(draft, tag)),
         }
+}
+
+/// Whether a tie speaks of messages of a type.
+fn ties(draft: &Draft, tag: &str) -> bool {
+    let About::Tie(invariant) = &draft.about else { return false };
+    invariant.fields().iter().any(|field| field.tag.as_deref() == Some(tag))
 }
 
 /// Where a key is not as it always was, other messages belong to one of it, and pieces of one message are several:
@@ -165,11 +185,13 @@ fn speaks_of(draft: &Draft, cause: &Draft) -> bool {
         (_, Part::Order) => draft.trace.iter().any(|trace| {
             let deviates = trace.tags.get(trace.at).map_or("", |tag| tag.trim_end_matches('+'));
             let labelled = trace.expected.iter().filter(|pattern| type_of(pattern) == deviates);
-            let mut fields = labelled.filter_map(|pattern| {
-                let (_, label) = pattern.split_once('[')?;
-                Some(label.split(['=', '!']).next().unwrap_or_default())
+            let mut fields = labelled.flat_map(|pattern| {
+                let labels = pattern.split_once('[').map_or("", |(_, labels)| labels);
+                labels.split(", ").map(|it| it.split(['=', '!']).next().unwrap_or_default())
             });
-            fields.any(|field| is_below(&format!("{deviates}.{field}")))
+            // It is gone where it always was, and so it is where it was at times.
+            let is_gone = |field| cause.rule == Rule::FieldMissing && ends_in(&cause.path, field);
+            fields.any(|field| is_below(&format!("{deviates}.{field}")) || is_gone(field))
         }),
         (_, part) => part == cause.part && draft.path != cause.path && is_below(&draft.path),
     }

@@ -63,6 +63,11 @@ fn gist(change: &Change) -> Gist<'_> {
         }
         None => without_examples(&change.what).to_owned(),
     };
+    // What many texts look like is told, and of few that they are texts.
+    let what = match change.rule {
+        Rule::TypeNew => what.replace("can be `integer-string`", "can be `string`"),
+        _ => what,
+    };
     (change.verdict, change.rule, change.approved.as_deref(), what)
 }
 

@@ -33,6 +33,7 @@ mod promised_orders;
 mod renames;
 mod report;
 mod requests;
+mod respelled;
 mod rule;
 mod shapes;
 mod swap;
@@ -40,6 +41,7 @@ mod ties;
 mod traits;
 mod unseen;
 mod values;
+mod varying;
 mod weight;
 
 pub use approval::Approval;

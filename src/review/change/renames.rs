@@ -88,7 +88,7 @@ pub(super) fn replace(drafts: &mut Vec<Draft>, gone: &[&Gain], old: &Schema, par
 }
 
 /// Makes one change of several.
-fn tell_once(
+pub(super) fn tell_once(
     drafts: &mut Vec<Draft>,
     is_one: impl Fn(&Draft) -> bool,
     told: impl FnOnce(Draft) -> Draft,

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::cut::cut_by;
 use super::draft::{Draft, Position, Shown, at, cut, same_or_added};
-use super::report::{CassettePair, Exchange, InteractionPair, Part, Verdict};
+use super::report::{CassettePair, Difference, Exchange, InteractionPair, Part, Verdict};
 use super::rule::Rule;
 use super::shapes::{self, Broken};
+use super::weight::CHANCE;
 use crate::cassette::End;
 use crate::contract::order::FEWEST;
 use crate::contract::shape::{Gain, Gained, Schema, Shape};
@@ -156,20 +157,69 @@ pub(super) struct Unanswered {
     pub(super) draft: Draft,
 }
 
-/// The requests that were answered and are not any more.
+/// The requests that were answered and are not any more. Where others are answered that were refused, it is the server
+/// that decides anew each time, and no more of the one than of the other may be chance.
 pub(super) fn unanswered(cassettes: &[CassettePair]) -> Vec<Unanswered> {
-    let all = cassettes.iter().flat_map(|pair| {
-        pair.interactions.iter().filter_map(|interaction| unanswered_in(&pair.name, interaction))
-    });
-    all.collect()
+    let pairs = || {
+        let all =
+            cassettes.iter().flat_map(|pair| pair.interactions.iter().map(move |it| (pair, it)));
+        all.filter_map(|(pair, it)| Some((pair.name.as_str(), asked_again(it)?)))
+    };
+    let mut answered: BTreeMap<(&str, String), u64> = BTreeMap::new();
+    for (_, [old, _]) in pairs().filter(|(_, [old, new])| is_refused(old) && !is_refused(new)) {
+        *answered.entry(question(old)).or_default() += 1;
+    }
+    let mut all = Vec::new();
+    let mut refused: BTreeMap<(&str, String), Vec<usize>> = BTreeMap::new();
+    for (name, pair) in pairs() {
+        let Some(found) = unanswered_in(name, pair) else { continue };
+        if is_refused(pair[1]) && !is_refused(pair[0]) {
+            refused.entry(question(pair[0])).or_default().push(all.len());
+        }
+        all.push(found);
+    }
+    for (question, numbers) in refused {
+        let (now, then) = (numbers.len() as u64, answered.get(&question).copied().unwrap_or(0));
+        if then > 0 && as_often(now, then) >= CHANCE {
+            for number in numbers {
+                let draft = &mut all[number].draft;
+                draft.verdict = Verdict::Unproven;
+                draft.why =
+                    format!("{now} are, and {then} that were refused are not: that may be chance");
+            }
+        }
+    }
+    all
 }
 
-fn unanswered_in(name: &str, pair: &InteractionPair) -> Option<Unanswered> {
-    let (old, new) = (pair.old.as_ref()?, pair.new.as_ref()?);
-    let is_same = !pair.differences.iter().any(|difference| difference.at.starts_with("request "));
-    if !is_same {
-        return None;
-    }
+/// An interaction before and after, if the client asked the same.
+fn asked_again(pair: &InteractionPair) -> Option<[&Exchange; 2]> {
+    let is_of_request = |it: &Difference| it.at.starts_with("request ");
+    let is_same = !pair.differences.iter().any(is_of_request);
+    Some([pair.old.as_ref()?, pair.new.as_ref()?]).filter(|_| is_same)
+}
+
+fn is_refused(exchange: &Exchange) -> bool {
+    exchange.has_result == Some(false) || exchange.status.is_some_and(|status| status >= 400)
+}
+
+/// What is asked, whatever it is about.
+fn question(exchange: &Exchange) -> (&str, String) {
+    let path = exchange.path.split('?').next().unwrap_or_default();
+    let has_digit = |segment: &str| segment.bytes().any(|byte| byte.is_ascii_digit());
+    let segments = path.split('/').map(|segment| if has_digit(segment) { "{}" } else { segment });
+    (&exchange.method, segments.collect::<Vec<_>>().join("/"))
+}
+
+/// How likely so many or more of these go one way, if each is as likely to go the other (McNemar, Psychometrika 1947,
+/// by the exact binomial).
+fn as_often(one: u64, other: u64) -> f64 {
+    let all = one + other;
+    let ways = |some: u64| (0..some).map(|at| (all - at) as f64 / (at + 1) as f64).product::<f64>();
+    (one..=all).map(ways).sum::<f64>() / 2f64.powi(i32::try_from(all).unwrap_or(i32::MAX))
+}
+
+fn unanswered_in(name: &str, [old, new]: [&Exchange; 2]) -> Option<Unanswered> {
     let is_refused = || {
         let (was, is) = old.status.zip(new.status).filter(|(was, is)| was != is && *is >= 400)?;
         let is_otherwise = || says_why(was) && says_why(is);
@@ -258,4 +308,16 @@ fn cut_short(old: &Exchange, new: &Exchange) -> Option<Draft> {
         return None;
     }
     Some(cut_by(new.end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_one_way_than_the_other_may_be_chance() {
+        assert!((as_often(1, 1) - 0.75).abs() < 1e-9);
+        assert!(as_often(5, 5) > 0.5 && as_often(5, 1) > CHANCE);
+        assert!(as_often(12, 1) < CHANCE && as_often(7, 0) < CHANCE);
+    }
 }

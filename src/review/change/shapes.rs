@@ -7,6 +7,7 @@ use super::draft::{Draft, Position, at, cut, first_time, one_of, same_or_added};
 use super::kinds;
 use super::renames::{GONE, rename, rename_optional, replace, wrap, wraps};
 use super::report::{Part, TOLERANT, Verdict};
+use super::respelled::{self, respell};
 use super::rule::Rule;
 use crate::contract::Kinds;
 use crate::contract::shape::{Change, Difference, Fault, Gain, Gained, Schema, Violation};
@@ -206,6 +207,7 @@ fn changes(
         Basis::Learned => drafts.retain(|draft| draft.shown.is_some()),
         Basis::Accepted => make_up(&mut drafts, &gains, old, new),
     }
+    let respelled = respell(&mut drafts, &gains, [old, new], part);
     wrap(&mut drafts, &wraps, part);
     let missing = |gain: &&Gain| gain.what == Gained::Missing && is_gone(gain);
     replace(&mut drafts, &gains.iter().filter(missing).collect::<Vec<_>>(), old, part);
@@ -214,7 +216,8 @@ fn changes(
     let is_kind = |it: &&mut Draft| it.rule == Rule::FieldNew && kinds.contains(&it.path);
     drafts.iter_mut().filter(is_kind).for_each(|draft| *draft = other_kind(draft, part));
     drafts.extend(others);
-    let differences = differences.into_iter().filter(|it| !renamed.contains(&it.place));
+    let is_told = |it: &Change| renamed.contains(&it.place) || respelled::is_told(it, &respelled);
+    let differences = differences.into_iter().filter(|it| !is_told(it));
     drafts.extend(gone(part, differences, basis));
     drafts
 }

@@ -7,6 +7,7 @@
 //! the new ones show it. What the new recordings show is *breaking* where that is no chance; else it is
 //! *unproven*, and told.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::about::{About, LOOKED_AT};
@@ -15,6 +16,7 @@ use super::draft::Draft;
 use super::orders::{case_name, tags};
 use super::report::{Part, Verdict};
 use super::rule::Rule;
+use super::varying::Varying;
 use crate::contract::order::{Extent, Word};
 use crate::contract::{Answer, Case, Orders, Origin, cassette_of};
 use crate::identity::Meaning;
@@ -52,6 +54,8 @@ struct Recorded<'a> {
     numbers: BTreeMap<&'a str, u32>,
     /// How many new recordings there are.
     total: usize,
+    /// The places that differ among the recordings of one side, once it is asked.
+    varying: OnceCell<Varying>,
 }
 
 impl<'a> Recorded<'a> {
@@ -60,7 +64,34 @@ impl<'a> Recorded<'a> {
         let new: Vec<&Answer> = new.collect();
         let numbers = new.iter().map(|answer| (answer.place.as_str(), answer.witness.0)).collect();
         let total = new.iter().map(|answer| answer.witness.0).collect::<Recordings>().len();
-        Self { old: sides.old.iter().collect(), new, numbers, total }
+        let old = sides.old.iter().collect();
+        Self { old, new, numbers, total, varying: OnceCell::new() }
+    }
+
+    /// The places that differ among the recordings of before, or of now where only a contract is known.
+    fn varying(&self) -> &Varying {
+        let side = if self.old.is_empty() { &self.new } else { &self.old };
+        self.varying.get_or_init(|| Varying::of(side))
+    }
+
+    /// Whether the same scenarios are answered now in one way and now in another.
+    fn is_answered_by_chance(&self) -> bool {
+        let same = |new: &Answer, old: &Answer| {
+            new.place == old.place && Question::of(new).says_as(&Question::of(old))
+        };
+        let pairs = self.new.iter().filter_map(|new| {
+            let old = self.old.iter().find(|old| same(new, old))?;
+            Some([*old, *new])
+        });
+        self.varying().are_by_chance(&pairs.collect::<Vec<_>>())
+    }
+
+    /// Whether the requests of all answers that show a word say it as well.
+    fn is_echo(&self, draft: &Draft) -> bool {
+        let places = draft.shown.as_ref().map(|shown| &shown.places);
+        let is_it = |answer: &&&Answer| places.is_some_and(|it| it.contains(&answer.place));
+        let mut showing = self.new.iter().filter(is_it).peekable();
+        showing.peek().is_some() && showing.all(|answer| answer.is_asked(&draft.key))
     }
 
     /// Those of the new ones that show a change.
@@ -108,12 +139,18 @@ impl Sides<'_> {
             // Many that all show it are more than what one conversation says.
             let now = if weight.all < MANY { weight.all } else { known.total };
             let is_alone = self.is_one_of_many(draft, now);
+            let is_of_values = !matches!(draft.part, Part::Order | Part::Invariants);
             let is_shown = weight.is_proof()
+                && (!is_of_values || weight.is_beyond(known.varying().count()))
                 || self.is_proof_among_some(draft, &weight, &known)
-                || self.is_same_scenario(draft, &known.new, &weight);
+                || self.is_same_scenario(draft, &known.new, &weight)
+                    && !(is_of_values && known.is_answered_by_chance());
             if is_alone || !is_shown {
                 draft.verdict = Verdict::Unproven;
                 draft.why = weight.sentence();
+            } else if draft.rule == Rule::ValueNew && known.is_echo(draft) {
+                draft.verdict = Verdict::Unproven;
+                draft.why = "the requests say it, too: the server may repeat it".to_owned();
             }
         }
     }
@@ -492,6 +529,20 @@ impl Weight {
         let is_each = self.is_each() && self.all >= 2 && !self.is_seldom && self.is_rare();
         let before = self.before.or(Some(self.promised).filter(|promised| *promised > 0));
         is_each || before.is_some_and(|before| self.chance(before) < CHANCE)
+    }
+
+    /// Whether it is no chance either where chance has tried so often: what comes with the likelihood that explains it
+    /// best is not seen on one side and so often on the other.
+    fn is_beyond(&self, tries: usize) -> bool {
+        let Some(before) = self.before.or(Some(self.promised)).filter(|_| tries > 1) else {
+            return true;
+        };
+        let [broken, all, before] = [self.broken, self.all, before].map(|count| count as f64);
+        let share = broken / (broken + before).max(1.0);
+        let ways: f64 =
+            (0..self.broken).map(|one| (all - one as f64) / (one as f64 + 1.0)).product();
+        let chance = ways * share.powf(broken) * (1.0 - share).powf(before);
+        before == 0.0 || chance * tries as f64 <= CHANCE_OF_ALL
     }
 
     /// Whether several recordings show it, and not only now and then.

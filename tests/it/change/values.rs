@@ -47,3 +47,67 @@ fn what_is_measured_may_have_been_whole_by_chance() {
     check(&prices(&["5"]), &prices(&["4.5"]), &[what]);
     check(&prices(&["5", "7", "12"]), &prices(&["4.5", "7", "3"]), &[what]);
 }
+
+#[test]
+fn words_that_are_all_spelled_otherwise_are_one_change() {
+    let words = |spelled: fn(&str) -> String| -> Vec<String> {
+        let words = ["created", "running", "paused"].into_iter().cycle().take(12);
+        words.map(|word| format!(r#"{{"state":"{}"}}"#, spelled(word))).collect()
+    };
+
+    let what = "breaking value-new: `state` says other words: `CREATED`, `PAUSED`, `RUNNING`, and none that was known";
+    check(&words(str::to_owned), &words(str::to_uppercase), &[what]);
+}
+
+#[test]
+fn where_many_parts_come_and_go_three_recordings_prove_nothing_of_one() {
+    let parts = ["a", "b", "c", "d", "e", "f"];
+    // By the number of the recording, each part says something or nothing; `last` does in all of them, or in none.
+    let some = |numbers: [usize; 3], last: &str| -> Vec<String> {
+        let one = |number: usize| {
+            let said = parts.iter().enumerate().map(|(at, part)| {
+                let is_said = (number >> at) & 1 == 1;
+                format!(r#""{part}":{}"#, if is_said { r#""x y""# } else { "null" })
+            });
+            format!(r#"{{{},"last":{last}}}"#, said.collect::<Vec<_>>().join(","))
+        };
+        numbers.map(one).to_vec()
+    };
+    let (before, now) = ([0b101010, 0b010101, 0b110011], [0b011010, 0b101101, 0b010011]);
+
+    let unproven = "unproven type-new: `last` can be `null`";
+    check(
+        &some(before, r#""x y""#),
+        &some(now, "null"),
+        &[unproven, "trim type-gone: `last` is never `string` any more"],
+    );
+    // The same parts in the same answers as before: what has changed is `last`.
+    let breaking = "breaking type-new: `last` can be `null`";
+    check(
+        &some(before, r#""x y""#),
+        &some(before, "null"),
+        &[breaking, "trim type-gone: `last` is never `string` any more"],
+    );
+}
+
+#[test]
+fn a_word_that_the_client_says_as_well_may_be_repeated() {
+    let asked = |word: &str, said: &str| -> Vec<(Name, Cassette)> {
+        (0..4)
+            .map(|number| {
+                let name = Name::new(format!("talk-{number}")).unwrap();
+                let (asked, said) =
+                    (format!(r#"{{"for":"{word}"}}"#), format!(r#"{{"reason":"{said}"}}"#));
+                let interactions = vec![exchange("/cancel", &asked, 200, &[&said])];
+                (name, Cassette { interactions, ..Cassette::default() })
+            })
+            .collect()
+    };
+    let old = asked("price", "price");
+
+    let verdict = |new: &[(Name, Cassette)]| told(&compared(&old, new))[0].clone();
+
+    let what = "value-new: `reason` can be `\"moving\"`";
+    assert!(verdict(&asked("moving", "moving")).starts_with(&format!("unproven {what}")));
+    assert!(verdict(&asked("price", "moving")).starts_with(&format!("breaking {what}")));
+}

@@ -1,0 +1,114 @@
+//! In how many places answers differ by themselves.
+//!
+//! # Rationale
+//!
+//! An answer with many optional parts shows a few of them each time by chance, and in three recordings some always or
+//! never. So each place that differs among recordings of one server is a try that chance had. Where the same scenario
+//! is answered in one way once and in another way then, that it is recorded again proves nothing.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::about::LOOKED_AT;
+use crate::contract::{Answer, JsonMessage};
+use crate::text::json::{Container, Text};
+
+/// So many places of one answer are looked at.
+const MOST: usize = 2000;
+
+/// What ends the place of a whole message.
+const ROOT: char = '/';
+
+/// What stands in a place, as bits.
+type Kinds = u8;
+
+const NULL: Kinds = 1;
+const TRUTH: Kinds = 2;
+const NUMBER: Kinds = 4;
+const TEXT: Kinds = 8;
+const OBJECT: Kinds = 16;
+const ARRAY: Kinds = 32;
+
+/// What stands in the places of an answer, messages of one type taken together.
+#[derive(Default)]
+struct Places(HashMap<String, Kinds>);
+
+/// The places that differ among these answers, where what is around them does not.
+pub(super) struct Varying {
+    places: BTreeSet<String>,
+}
+
+impl Varying {
+    pub(super) fn of(answers: &[&Answer]) -> Self {
+        let all: Vec<Places> = answers.iter().take(LOOKED_AT).map(|it| Places::of(it)).collect();
+        let names: BTreeSet<&String> = all.iter().flat_map(|it| it.0.keys()).collect();
+        let differ = |place: &&&String| {
+            let mut kinds = all.iter().filter_map(|it| it.at(place));
+            // Which messages come is a matter of the order.
+            !place.ends_with(ROOT) && kinds.next().is_some_and(|first| kinds.any(|it| it != first))
+        };
+        Self { places: names.iter().filter(differ).map(|place| (*place).clone()).collect() }
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether, of the same scenarios before and now, what stands in one of them has become one thing here and another
+    /// there.
+    pub(super) fn are_by_chance(&self, pairs: &[[&Answer; 2]]) -> bool {
+        let pairs = pairs.iter().take(LOOKED_AT);
+        let pairs: Vec<[Places; 2]> =
+            pairs.map(|pair| pair.map(|answer| Places::of(answer))).collect();
+        self.places.iter().any(|place| {
+            let mut became: BTreeMap<Kinds, Kinds> = BTreeMap::new();
+            let each = pairs.iter().filter_map(|[old, new]| Some((old.at(place)?, new.at(place)?)));
+            let mut each = each.peekable();
+            each.any(|(old, new)| *became.entry(old).or_insert(new) != new)
+        })
+    }
+}
+
+impl Places {
+    fn of(answer: &Answer) -> Self {
+        let mut places = Self::default();
+        let said = answer.body.iter().map(|body| (String::new(), body));
+        let events = answer.events.iter().map(|event| (format!("{}{ROOT}", event.kind), event));
+        said.chain(events).for_each(|(place, message)| places.take(place, message));
+        places
+    }
+
+    fn take(&mut self, place: String, message: &JsonMessage) {
+        let mut open = vec![(place, message.text())];
+        while let Some((place, value)) = open.pop() {
+            if self.0.len() >= MOST {
+                return;
+            }
+            let members = value.members().map(|(name, it)| (format!("{place}.{name}"), it));
+            let elements = value.elements().map(|it| (format!("{place}[]"), it));
+            open.extend(members.chain(elements));
+            *self.0.entry(place).or_default() |= kind(value);
+        }
+    }
+
+    /// What stands in a place: nothing there if what is around it is.
+    fn at(&self, place: &str) -> Option<Kinds> {
+        let end = place.strip_suffix("[]").map_or_else(|| place.rfind('.'), |it| Some(it.len()));
+        let is_within = end.is_none_or(|end| {
+            let around = self.0.get(&place[..end]);
+            around.is_some_and(|kinds| kinds & (OBJECT | ARRAY) != 0)
+        });
+        is_within.then(|| self.0.get(place).copied().unwrap_or_default())
+    }
+}
+
+fn kind(value: Text<'_>) -> Kinds {
+    match (value.container(), value.as_str().trim_start().as_bytes().first()) {
+        (Some(Container::Object), _) => OBJECT,
+        (Some(Container::Array), _) => ARRAY,
+        (None, Some(b'"')) => TEXT,
+        (None, Some(b'n')) => NULL,
+        (None, Some(b't' | b'f')) => TRUTH,
+        _ => NUMBER,
+    }
+}
