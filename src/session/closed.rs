@@ -12,10 +12,11 @@ use super::spoiled;
 use super::summary::Summary;
 use super::track::Track;
 use crate::cassette::Name;
-use crate::compare::matching::Proof;
+use crate::compare::matching::{Mismatch, Proof};
 use crate::error::Result;
 use crate::serve::lock;
 use crate::serve::recorder::{Change, Course, Recording, Tape};
+use crate::serve::replayer::Replayer;
 
 /// A session that takes no more requests. Answers that are under way are still recorded.
 #[derive(Debug)]
@@ -112,7 +113,13 @@ impl Closed {
     /// What strict matching would have refused, in an order that does not depend on which session was
     /// faster.
     fn drifted(&self) -> Vec<Miss> {
-        let mut drifted = lock(&self.gateway.drifted).clone();
+        let tracks = lock(&self.gateway.tracks);
+        let mut drifted: Vec<Miss> = Vec::new();
+        for (session, slot) in tracks.iter() {
+            let of_session = slot.replayer().map(Replayer::drifted).unwrap_or_default();
+            let miss = |it: &Mismatch| Miss::of(session, slot.cassette.as_str(), it);
+            drifted.extend(of_session.iter().map(miss));
+        }
         drifted.sort_by(|a, b| (&a.cassette, &a.session).cmp(&(&b.cassette, &b.session)));
         drifted
     }
@@ -125,6 +132,7 @@ impl Closed {
     fn summary(&self, recordings: Vec<Recording>) -> Summary {
         // They are looked for in the sessions too, so before those are locked.
         let misses = self.gateway.misses().all();
+        let drifted = self.drifted();
         let unplayed = self.gateway.never_played();
         let cassettes = self.gateway.sessions().into_iter().map(|(_, name)| name).collect();
         let requests = self.gateway.requests.load(Ordering::Relaxed);
@@ -145,7 +153,7 @@ impl Closed {
             cassettes,
             recordings,
             misses,
-            drifted: self.drifted(),
+            drifted,
             sessions: replayed.len(),
             replayed: replayed.into_iter().cloned().collect(),
             played: played.iter().sum(),

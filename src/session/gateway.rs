@@ -49,8 +49,6 @@ pub(super) struct Gateway {
     misses: Misses,
     /// The WebSockets that are replayed.
     pub(super) sockets: Mutex<JoinSet<()>>,
-    /// What strict matching would have refused.
-    pub(super) drifted: Mutex<Vec<Miss>>,
     /// How many requests came; those to the control API do not count.
     pub(super) requests: AtomicUsize,
     /// How many went to hosts that the proxy leaves alone.
@@ -74,7 +72,6 @@ impl Gateway {
             passed: AtomicUsize::new(0),
             address: OnceLock::new(),
             settings,
-            drifted: Mutex::default(),
             tracks: Mutex::default(),
             library: Mutex::default(),
             tapes: Mutex::default(),
@@ -297,7 +294,6 @@ impl Gateway {
             }
             answer
         });
-        self.note_drift(address, &slot);
         match answered {
             Ok(answer) => answer,
             Err(why) => {
@@ -458,16 +454,6 @@ impl Gateway {
                 cut: left.cut,
             });
         }
-    }
-
-    fn note_drift(&self, address: &Address<'_>, slot: &Slot) {
-        if self.settings.lax.is_none() {
-            return;
-        }
-        let drifted = slot.replayer().map(Replayer::drifted).unwrap_or_default();
-        let drifted =
-            drifted.iter().map(|it| Miss::of(address.session, slot.cassette.as_str(), it));
-        lock(&self.drifted).extend(drifted);
     }
 
     pub(super) fn missed(&self, session: &str, name: &Name, mismatch: &Mismatch) -> Miss {

@@ -13,6 +13,7 @@ mod server_changes;
 mod amazon;
 mod assertion;
 mod attribute;
+mod beside;
 mod carriers;
 mod causal;
 mod change;

@@ -1,6 +1,7 @@
 //! Many clients share one address and never meet.
 
 use retape::Mode;
+use serde_json::json;
 
 use crate::stage::Stage;
 use crate::support::client::{ask, get, post, reply, split};
@@ -177,6 +178,35 @@ async fn a_session_can_be_looked_into() {
     assert_eq!(misspelt.status, 400);
     assert!(misspelt.text().contains("did you mean `session`?"), "{}", misspelt.text());
     session.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_began_anew_has_not_drifted() {
+    let made_up = "kq3v9x7m2p5w8z1r";
+    let interaction = |path: &str| {
+        json!({"request": {"method": "POST", "path": path, "json": {"ref": made_up}},
+               "response": {"ms": 0, "status": 200, "headers": {}, "text": path, "end": "complete"}})
+    };
+    let stage = Stage::new();
+    let cassette = json!({
+        "retape": 1,
+        "ids": {"version": 1, "client": [{"id": made_up, "in": 1, "at": "/ref", "by": "runs"}]},
+        "interactions": [interaction("/a"), interaction("/b")],
+    });
+    std::fs::write(stage.folder().join("tape.json"), cassette.to_string()).unwrap();
+    let session = stage.session(Mode::Replay).report_lax(stage.folder().join("lax.json"));
+    let session = session.start().await.unwrap();
+
+    for made_up in ["aaaaaaaaaaaaaaa1", "bbbbbbbbbbbbbbb2"] {
+        for path in ["/a", "/b"] {
+            let body = format!("{{\"ref\":\"{made_up}\"}}");
+            assert_eq!(post(&format!("{}{path}", session.url()), &body).text(), path);
+        }
+        session.reset();
+    }
+    session.stop().await.unwrap();
+
+    assert_eq!(stage.file("lax.json"), "[]\n");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

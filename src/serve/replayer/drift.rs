@@ -3,9 +3,10 @@
 use std::sync::Mutex;
 
 use super::recorded::Recorded;
-use crate::cassette::{Cassette, Request};
+use crate::cassette::Request;
+use crate::cassette::exchanges::Part;
 use crate::compare::matching::{Index, Mismatch, Playlist};
-use crate::config::{Compare, Rules};
+use crate::config::Compare;
 use crate::serve::lock;
 
 /// A run that is compared strictly beside one that is not. It answers nothing.
@@ -22,25 +23,35 @@ pub(super) struct Drift {
 }
 
 impl Drift {
-    pub(super) fn of(cassette: &Cassette, rules: &Rules) -> Self {
-        let rules = rules.clone().compare(Compare::All);
-        let index = Index::of(cassette, rules);
+    pub(super) fn of(recorded: &Recorded) -> Self {
+        let rules = recorded.index.rules().clone().compare(Compare::All);
+        let index = Index::of(recorded.played(), rules);
         let playlist = Playlist::new(&index);
         Self { index, state: Mutex::new((playlist, Vec::new())) }
     }
 
-    /// Compares a request strictly that was answered by an interaction.
-    pub(super) fn note(&self, recorded: &Recorded, asked: &Request, number: usize) {
+    /// Compares a request strictly that was answered by an exchange.
+    pub(super) fn note(&self, recorded: &Recorded, asked: &Request, exchange: usize) {
         let mut state = lock(&self.state);
         let (playlist, drifted) = &mut *state;
         let plain = asked.readable();
-        if playlist.take(&self.index, &self.index.read(asked, &plain)).is_some() {
+        let read = self.index.read(asked, &plain);
+        let taken = match recorded.spot(exchange).part {
+            Part::Frame(_) => playlist.take_next(&self.index, &read),
+            Part::Request | Part::Rest => playlist.take(&self.index, &read),
+        };
+        if taken.is_some() {
             return;
         }
-        let (cassette, veil) = (&recorded.cassette, Recorded::veil());
-        let mismatch = Mismatch::beside(number, asked, cassette, &self.index, playlist, &veil);
-        playlist.skip(&self.index, number);
-        drifted.push(mismatch);
+        let (cassette, veil) = (recorded.played(), Recorded::veil());
+        let mismatch = Mismatch::beside(exchange, asked, cassette, &self.index, playlist, &veil);
+        playlist.skip(&self.index, exchange);
+        drifted.push(recorded.numbered(mismatch));
+    }
+
+    /// Lets the run begin anew. What was refused stays noted.
+    pub(super) fn reset(&self) {
+        lock(&self.state).0 = Playlist::new(&self.index);
     }
 
     /// What was refused since this was asked last.

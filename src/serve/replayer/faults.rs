@@ -101,13 +101,13 @@ impl Faults {
     }
 
     /// What is to go wrong with the answer of an interaction to a request.
-    pub(super) fn inject(&self, request: &Request, number: usize, room: Room) -> Option<Blow> {
+    pub(super) fn inject(&self, request: &Request, interaction: usize, room: Room) -> Option<Blow> {
         let key = key_of(request);
         let (origin, path) = target::split(&request.path);
         let path = if origin.is_empty() { &request.path } else { path };
         let mut given = lock(&self.given);
         for (at, fault) in self.list.iter().enumerate() {
-            if !fault.fits(&request.method, path, number) {
+            if !fault.fits(&request.method, path, interaction) {
                 continue;
             }
             let count = given.counts.entry((at, key)).or_default();

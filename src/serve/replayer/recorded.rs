@@ -11,7 +11,7 @@ use super::script::Script;
 use super::sockets;
 use crate::cassette::exchanges::{Exchanges, Part, Spot, message_request};
 use crate::cassette::{Cassette, Interaction, Name, Outcome, Request, text};
-use crate::compare::matching::{Credentials, Index};
+use crate::compare::matching::{Credentials, Index, Mismatch};
 use crate::config::{Redaction, Rules};
 use crate::error::Result;
 use crate::message::{lines, posts};
@@ -176,6 +176,14 @@ impl Recorded {
     pub(super) fn spot(&self, exchange: usize) -> Spot {
         let whole = Spot { interaction: exchange, part: Part::Request };
         self.exchanges.as_ref().map_or(whole, |exchanges| exchanges.spot(exchange))
+    }
+
+    /// A mismatch of exchanges with the numbers and paths of the cassette.
+    pub(super) fn numbered(&self, mismatch: Mismatch) -> Mismatch {
+        match &self.exchanges {
+            Some(exchanges) => mismatch.numbered(exchanges, self.cassette.interactions.len()),
+            None => mismatch,
+        }
     }
 
     /// What went over the WebSocket that an exchange has opened.

@@ -61,7 +61,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The interaction that answers a request.
 #[derive(Debug, Clone)]
 pub struct Chosen {
-    /// Its number in the cassette.
+    /// The number of its exchange, among those that are played.
     pub number: usize,
     /// What the client's own identifiers in its answer are this time.
     pub renamed: Renamed,
@@ -157,8 +157,7 @@ impl Replayer {
 
     /// Notes what strict matching would have refused.
     pub fn noting_drift(mut self) -> Self {
-        let Recorded { cassette, index, .. } = &*self.recorded;
-        self.drift = Some(Box::new(Drift::of(cassette, index.rules())));
+        self.drift = Some(Box::new(Drift::of(&self.recorded)));
         self
     }
 
@@ -324,7 +323,7 @@ impl Replayer {
             // In a place of its own: few wait, and all pay for what is held across a wait.
             Err(asked) => match Box::pin(self.wait(&asked)).await {
                 Some(chosen) => {
-                    self.note_drift(&asked.0, &chosen);
+                    self.note_drift(&asked.0, chosen.number);
                     Ok(chosen)
                 }
                 None => {
@@ -360,14 +359,14 @@ impl Replayer {
         let found = read.into_found();
         drop(plain);
         if let Some(chosen) = &chosen {
-            self.note_drift(&asked, chosen);
+            self.note_drift(&asked, chosen.number);
         }
         chosen.ok_or_else(|| Box::new((asked, found)))
     }
 
-    fn note_drift(&self, asked: &Request, chosen: &Chosen) {
+    pub(super) fn note_drift(&self, asked: &Request, exchange: usize) {
         if let Some(drift) = &self.drift {
-            drift.note(&self.recorded, asked, chosen.number);
+            drift.note(&self.recorded, asked, exchange);
         }
     }
 
@@ -401,7 +400,7 @@ impl Replayer {
     /// The interaction with the stream that a client goes on with, behind another event than when it was
     /// recorded.
     fn resumed(&self, asked: &Request) -> Option<Chosen> {
-        let Recorded { cassette, index, .. } = &*self.recorded;
+        let (cassette, index) = (self.recorded.played(), &self.recorded.index);
         let point = Point::of(asked)?;
         point.elsewhere(asked, cassette).iter().find_map(|alike| {
             let chosen = self.take(asked, &index.read(alike, &alike.readable()))?;
@@ -425,12 +424,7 @@ impl Replayer {
         let playlist = self.playlist();
         let library = (cassette, index, &*playlist);
         let mismatch = Mismatch::explain((asked, found), library, &veil);
-        Box::new(match &self.recorded.exchanges {
-            Some(exchanges) => {
-                mismatch.numbered(exchanges, self.recorded.cassette.interactions.len())
-            }
-            None => mismatch,
-        })
+        Box::new(self.recorded.numbered(mismatch))
     }
 
     /// Begins the run anew.
@@ -440,6 +434,7 @@ impl Replayer {
         lock(&self.sockets).clear();
         lock(&self.ports).clear();
         self.memory.clear();
+        self.drift.iter().for_each(|drift| drift.reset());
         self.faults.iter().for_each(|faults| faults.reset());
     }
 
@@ -472,7 +467,8 @@ impl Replayer {
         let blow = match &self.faults {
             Some(faults) => {
                 let number = playlist.peek(index, asked)?;
-                let blow = faults.inject(request, number, self.recorded.room(number));
+                let interaction = self.recorded.spot(number).interaction;
+                let blow = faults.inject(request, interaction, self.recorded.room(number));
                 if blow.as_ref().is_some_and(Blow::is_instead) {
                     return Some(Chosen { blow, ..Chosen::unchanged(number) });
                 }

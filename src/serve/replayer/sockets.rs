@@ -355,6 +355,7 @@ impl Replayer {
         let taken = number.map(|number| self.taken(number, &playlist, &read).number);
         drop(playlist);
         self.assume_otherwise(strays);
+        taken.iter().for_each(|exchange| self.note_drift(asked, *exchange));
         taken
     }
 
