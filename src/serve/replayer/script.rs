@@ -1,6 +1,6 @@
 //! What went over a recorded WebSocket, made ready to be played.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::cassette::exchanges::MESSAGE;
 use crate::cassette::{Body, Content, End, Frame, Interaction, Peer, Response, target};
@@ -23,12 +23,34 @@ pub(super) struct Script {
 /// How far one has come.
 #[derive(Debug, Default)]
 pub(super) struct Passed {
-    /// Which of its frames have passed.
-    pub(super) done: Vec<bool>,
-    /// Those that are not waited for any more.
+    /// The frames of the client that have not come.
+    to_come: BTreeSet<usize>,
+    /// Those of the server that were not sent.
+    to_send: BTreeSet<usize>,
+    /// How many have passed.
+    pub(super) count: usize,
+    /// The last one of the client that has come.
+    latest: Option<usize>,
+    /// Those of the client that are not waited for any more.
     pub(super) over: Vec<usize>,
     /// Behind how many frames the client is waited for, as it may be another one.
     pub(super) held: Option<usize>,
+}
+
+impl Passed {
+    /// So many frames have passed, from the beginning, and none of the client.
+    pub(super) fn behind(count: usize, script: &Script) -> Self {
+        let left = count..script.steps.len();
+        let (to_come, to_send) = left.partition(|at| script.is_of_client(*at));
+        Self { to_come, to_send, count, ..Self::default() }
+    }
+
+    /// A frame passes.
+    pub(super) fn pass(&mut self, at: usize) {
+        let comes = self.to_come.remove(&at);
+        self.count += usize::from(comes || self.to_send.remove(&at));
+        self.latest = self.latest.max(Some(at).filter(|_| comes));
+    }
 }
 
 /// A frame.
@@ -89,49 +111,37 @@ impl Script {
     /// later one; only what answers it by name waits on. And where the client sends a later message before
     /// an earlier one, the two are independent: what answers the later one by name does not wait for the
     /// earlier one.
-    pub(super) fn due(&self, Passed { done, over, held }: &Passed) -> Option<usize> {
-        if held.is_some_and(|held| done.iter().take(held).all(|done| *done)) {
+    pub(super) fn due(&self, passed: &Passed) -> Option<usize> {
+        let Passed { to_come, to_send, latest, over, held, .. } = passed;
+        let first = [to_come.first(), to_send.first()].into_iter().flatten().min();
+        if held.is_some_and(|held| first.is_none_or(|first| *first >= held)) {
             return None;
         }
-        let mut missing: Option<usize> = None;
-        let mut waiting: Vec<Option<usize>> = Vec::new();
-        let is_left_out = |asked: usize| self.steps[asked].is_optional && !done[asked];
-        let latest = (0..done.len()).rfind(|at| done[*at] && self.is_of_client(*at));
-        for (at, step) in self.steps.iter().enumerate().filter(|(at, _)| !done[*at]) {
-            if step.frame.from == Peer::Client {
-                let is_over = over.contains(&at) || latest.is_some_and(|latest| at < latest);
-                missing = missing.or((!(step.is_optional && is_over)).then_some(at));
-                continue;
-            }
-            if step.answers.is_some_and(is_left_out) {
-                continue;
-            }
-            let overtook = step
-                .answers
-                .is_some_and(|asked| done[asked] && missing.is_some_and(|missing| missing < asked));
-            let may_pass = overtook && !waiting.contains(&step.answers);
-            if missing.is_none() || may_pass {
-                return Some(at);
-            }
-            waiting.push(step.answers);
-        }
-        None
+        let is_over = |at: usize| over.contains(&at) || latest.is_some_and(|latest| at < latest);
+        let is_missing = |at: &usize| !(self.steps[*at].is_optional && is_over(*at));
+        let missing = to_come.iter().copied().find(is_missing).unwrap_or(usize::MAX);
+        let is_overtaken = latest.is_some_and(|latest| missing < latest);
+        let mut left = to_send.iter().copied().take_while(|at| *at < missing || is_overtaken);
+        left.find(|at| {
+            let answers = self.steps[*at].answers;
+            let is_asked = answers.is_none_or(|asked| !to_come.contains(&asked));
+            is_asked && (*at < missing || answers > Some(missing))
+        })
     }
 
     /// The frame of the client that something of the server waits for.
-    pub(super) fn awaited(&self, Passed { done, over, .. }: &Passed) -> Option<usize> {
-        let left = || (0..self.steps.len()).filter(|at| !done[*at]);
-        let is_waiting = left().any(|at| !self.is_of_client(at));
-        let asked = left().find(|at| self.is_of_client(*at) && !over.contains(at));
-        asked.filter(|_| is_waiting)
+    pub(super) fn awaited(&self, Passed { to_come, to_send, over, .. }: &Passed) -> Option<usize> {
+        let asked = to_come.iter().find(|at| !over.contains(at));
+        asked.copied().filter(|_| !to_send.is_empty())
     }
 
     /// Whether all was said, but for what the client has left out.
     pub(super) fn is_over(&self, passed: &Passed) -> bool {
-        let is_out = |step: &Step| {
-            step.is_optional || step.answers.is_some_and(|asked| self.steps[asked].is_optional)
+        let is_out = |at: &usize| {
+            let Step { is_optional, answers, .. } = self.steps[*at];
+            is_optional || answers.is_some_and(|asked| self.steps[asked].is_optional)
         };
-        self.steps.iter().zip(&passed.done).all(|(step, done)| *done || is_out(step))
+        passed.to_send.iter().chain(&passed.to_come).all(is_out)
     }
 
     fn is_of_client(&self, at: usize) -> bool {
@@ -228,19 +238,18 @@ mod tests {
     fn check(words: &str, asked: &str, expected: &str) {
         let script = script(words);
         let word = |at: usize| words.split(' ').nth(at).unwrap();
-        let done = vec![false; script.steps.len()];
-        let mut passed = Passed { done, ..Passed::default() };
+        let mut passed = Passed::behind(0, &script);
         let mut played = Vec::new();
         for asked in std::iter::once("").chain(asked.split(' ')) {
             if asked == "wait" {
                 passed.over.extend(script.awaited(&passed));
             }
-            if let Some(at) = (0..passed.done.len()).find(|at| word(*at) == asked) {
-                passed.done[at] = true;
+            if let Some(at) = (0..script.steps.len()).find(|at| word(*at) == asked) {
+                passed.pass(at);
                 played.push(asked);
             }
             while let Some(due) = script.due(&passed) {
-                passed.done[due] = true;
+                passed.pass(due);
                 played.push(word(due));
             }
         }
@@ -272,5 +281,23 @@ mod tests {
         check("a b >b >a -", "b a", "b >b a >a -");
         check("a - b >b", "b a", "b >b a -");
         check("a b - >b", "b a", "b >b a -");
+    }
+
+    #[test]
+    fn a_long_script_takes_a_time_that_grows_with_its_length() {
+        let pairs = 20_000;
+        let script = script(&vec!["a -"; pairs].join(" "));
+        let begun = std::time::Instant::now();
+
+        let mut passed = Passed::behind(0, &script);
+        for pair in 0..pairs {
+            assert_eq!(script.awaited(&passed), Some(2 * pair));
+            passed.pass(2 * pair);
+            assert_eq!(script.due(&passed), Some(2 * pair + 1));
+            passed.pass(2 * pair + 1);
+        }
+
+        assert!(script.is_over(&passed));
+        assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
     }
 }

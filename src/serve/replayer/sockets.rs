@@ -18,7 +18,7 @@ use super::replay::{Chosen, Run};
 use super::script::{Passed, Script};
 use super::socket::{Opened, Socket, breaks_off};
 use super::spoil::Blow;
-use crate::cassette::exchanges::{Exchanges, message_request, path_of};
+use crate::cassette::exchanges::{Exchanges, Part, Spot, message_request, path_of};
 use crate::cassette::{Cassette, Content, Frame, Peer, Request};
 use crate::compare::matching::{Index, Message, Mismatch, Playlist};
 use crate::identity::{Echo, MadeUp, Renamed};
@@ -110,7 +110,7 @@ impl Sockets {
         script: &Script,
         history: Option<History>,
     ) {
-        let passed = Passed { done: vec![false; script.steps.len()], ..Passed::default() };
+        let passed = Passed::behind(0, script);
         let asked = self.open.get(&number).map_or(0, |state| state.asked);
         self.open.insert(number, State { opened, passed, is_begun: false, asked, history });
     }
@@ -232,8 +232,7 @@ impl Replayer {
 
     /// How many frames have passed.
     pub(super) fn passed(&self, number: usize) -> usize {
-        self.with(number, |_, state| state.passed.done.iter().filter(|done| **done).count())
-            .unwrap_or_default()
+        self.with(number, |_, state| state.passed.count).unwrap_or_default()
     }
 
     /// The frame that may be sent now, and how long after what came before it.
@@ -274,7 +273,7 @@ impl Replayer {
         let playlist = self.playlist();
         let mut sockets = lock(&self.sockets);
         let Some(state) = sockets.open.get_mut(&number) else { return gone() };
-        state.passed.done[at] = true;
+        state.passed.pass(at);
         let Some(script) = self.recorded().script(state.opened) else { return gone() };
         let step = &script.steps[at];
         let shown = MadeUp::some(&self.shown());
@@ -331,11 +330,15 @@ impl Replayer {
         }
         let chosen = chosen.or_else(|| self.assume(&asked).map(|chosen| chosen.number));
         let Some(exchange) = chosen else { return Err(Box::new(asked)) };
-        let at = self.recorded().script(opened).and_then(|script| {
-            script.steps.iter().position(|step| step.exchange == Some(exchange))
-        });
+        let Spot { interaction, part } = self.recorded().spot(exchange);
+        let script = self.recorded().script(opened);
+        // A frame is left out of a script only where the client says nothing.
+        let at = match part {
+            Part::Frame(at) if script.is_some_and(|it| it.interaction == interaction) => Some(at),
+            _ => None,
+        };
         if let (Some(state), Some(at)) = (lock(&self.sockets).open.get_mut(&number), at) {
-            state.passed.done[at] = true;
+            state.passed.pass(at);
             state.passed.held = None;
             state.is_begun = true;
             if let Some(history) = &mut state.history {
@@ -438,8 +441,7 @@ impl Sockets {
 
     /// How much one was told.
     fn was_told(&self, number: usize) -> usize {
-        let done = self.open.get(&number).map(|state| &state.passed.done);
-        done.into_iter().flatten().filter(|done| **done).count()
+        self.open.get(&number).map_or(0, |state| state.passed.count)
     }
 
     /// Lets two of them be each other.
@@ -451,11 +453,10 @@ impl Sockets {
     ) {
         for (number, opened) in [(Some(one), other), (owner, opened)] {
             let state = number.and_then(|number| self.open.get_mut(&number));
-            let steps = recorded.script(opened).map_or(0, |script| script.steps.len());
-            if let Some(state) = state {
+            if let Some((state, script)) = state.zip(recorded.script(opened)) {
                 // Both were told the same so far.
                 state.opened = opened;
-                state.passed.done.resize(steps, false);
+                state.passed = Passed::behind(state.passed.count, script);
                 state.is_begun = number == Some(one);
             }
         }
