@@ -7,6 +7,7 @@ use bytes::Bytes;
 use retape::cassette::{Body, Cassette, Chunk, Headers, Interaction, Outcome, Request, Response};
 use retape::redact::Redactor;
 use retape::{Mode, Name, Pace, store};
+use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::stage::Stage;
@@ -436,4 +437,32 @@ async fn a_request_as_it_was_recorded_hides_no_secret_in_its_header() {
     assert!(!missed.contains("zyxwvu") && !missed.contains("other5"), "{missed}");
     assert!(missed.contains("[redacted:x-api-key]"), "{missed}");
     assert!(session.finish().await.unwrap_err().is_miss());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_an_answer_to_head_announces_is_the_length_of_another_answer() {
+    let head = |path: &str, asked: Value, (name, value): (&str, &str)| {
+        let headers = serde_json::json!({"content-length": "1234", name: value});
+        serde_json::json!({
+            "request": {"method": "HEAD", "path": path, "headers": asked},
+            "response": {"ms": 0, "status": 200, "headers": headers, "end": "complete"},
+        })
+    };
+    let placeholder = "Bearer [redacted:authorization]";
+    let asked = serde_json::json!({"authorization": placeholder});
+    let stage = Stage::with(&[
+        head("/secret", asked, ("x-echo", placeholder)),
+        head("/coded", serde_json::json!({}), ("content-encoding", "gzip")),
+    ]);
+    let session = stage.replay().await;
+
+    let length = |path: &str, fields: &str| {
+        let reply = ask("HEAD", &format!("{}{path}", session.url()), fields, "");
+        (reply.status, reply.field("content-length").map(str::to_owned))
+    };
+    let secret = length("/secret", "Authorization: Bearer abcdefgh12345678secret\r\n");
+    let coded = length("/coded", "Accept-Encoding: identity\r\n");
+    session.finish().await.unwrap();
+
+    assert_eq!([secret, coded], [(); 2].map(|()| (200, Some("1234".to_owned()))));
 }

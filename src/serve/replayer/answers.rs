@@ -402,36 +402,24 @@ impl Special {
         if renamed {
             rename_fields(headers, wanted.renamed);
             let plain = body.unwrap_or_else(|| recorded.clone());
-            let length = plain.len();
             let lines = is_of_amazon(headers).then(|| plain.lines_of_amazon()).flatten();
             let is_lines = lines.is_some();
             let plain = lines.unwrap_or(plain);
             let shown = wanted.shown.as_ref();
             let shown = shown.map(|shown| Echo::all(&plain.bytes(), shown)).unwrap_or_default();
             let named = wanted.renamed.body(plain, &[&self.echoes[..], &shown].concat());
-            let named = if is_lines { named.into_amazon() } else { named };
-            if named.len() != length {
-                correct_length(headers, &named, self.ending);
-            }
-            body = Some(named);
+            body = Some(if is_lines { named.into_amazon() } else { named });
         }
         if unveiled {
             unveil_fields(headers, wanted.unveiled);
-            let shown = wanted.unveiled.body(body.unwrap_or_else(|| recorded.clone()));
-            correct_length(headers, &shown, self.ending);
-            body = Some(shown);
+            body = Some(wanted.unveiled.body(body.unwrap_or_else(|| recorded.clone())));
         }
         wanted.place.keep_below(headers);
         let rewriter = || wanted.place.outward(wanted.upstream);
         if let Some(rewriter) = self.addressed.then(rewriter).flatten() {
             rewriter.fields(headers, &ADDRESSES);
             if self.speaks_of_itself && !headers.contains_key(CONTENT_ENCODING) {
-                let plain = body.as_ref().unwrap_or(recorded);
-                let replaced = rewritten(plain, rewriter);
-                if replaced.len() != plain.len() {
-                    correct_length(headers, &replaced, self.ending);
-                }
-                body = Some(replaced);
+                body = Some(rewritten(body.as_ref().unwrap_or(recorded), rewriter));
             }
         }
         let coding = coding.filter(|_| is_accepted && !headers.contains_key(CONTENT_ENCODING));
@@ -440,7 +428,8 @@ impl Special {
         {
             body = Some(encoded);
         }
-        if body.as_ref().is_some_and(|body| body.bytes() != recorded.bytes()) {
+        if let Some(body) = body.as_ref().filter(|body| body.bytes() != recorded.bytes()) {
+            correct_length(headers, body, self.ending);
             sums_of_body(headers.keys().map(HeaderName::as_str)).iter().for_each(|name| {
                 headers.remove(name);
             });
@@ -453,7 +442,6 @@ impl Special {
         let end = if self.ending == Ending::Whole { End::Complete } else { End::ServerClosed };
         let encoded = plain.encoded(coding.to_str().ok()?, end)?;
         headers.insert(CONTENT_ENCODING, coding);
-        correct_length(headers, &encoded, self.ending);
         Some(encoded)
     }
 
@@ -461,7 +449,6 @@ impl Special {
     fn decoded(&self, recorded: &Body, headers: &mut HeaderMap) -> Option<Body> {
         let body = recorded.decoded(headers.get(CONTENT_ENCODING)?.to_str().ok()?)?;
         headers.remove(CONTENT_ENCODING);
-        correct_length(headers, &body, self.ending);
         Some(body)
     }
 }
