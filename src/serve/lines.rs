@@ -45,18 +45,25 @@ pub fn is_answer(message: &[u8]) -> bool {
     Text::parse(message).and_then(Envelope::of).is_some_and(|it| it.answered().is_some())
 }
 
-/// What refuses a message, if it is a request of JSON-RPC: nothing else is answered.
+/// What refuses the requests of JSON-RPC that a message is, alone or in a batch: nothing else is answered.
 pub fn refusal(message: &[u8], reason: &str, explanation: &str) -> Option<Vec<u8>> {
-    let asked = Text::parse(message)?;
-    let id: Value = serde_json::from_str(Envelope::of(asked)?.asked()?).ok()?;
+    let message = Text::parse(message)?;
     let error =
         json!({"code": NOT_RECORDED, "message": reason, "data": {"explanation": explanation}});
+    let batch: Vec<Value> = message.elements().filter_map(|asked| refused(asked, &error)).collect();
+    let refusal = if batch.is_empty() { refused(message, &error)? } else { batch.into() };
+    Some(refusal.to_string().into_bytes())
+}
+
+/// The answer with that error to a message, if it is a request.
+fn refused(asked: Text<'_>, error: &Value) -> Option<Value> {
+    let id: Value = serde_json::from_str(Envelope::of(asked)?.asked()?).ok()?;
     let mut refusal = json!({"id": id, "error": error});
     // Some protocols leave it out on both sides.
     if let Some(version) = asked.get("jsonrpc").and_then(Text::string) {
         refusal["jsonrpc"] = version.into();
     }
-    Some(refusal.to_string().into_bytes())
+    Some(refusal)
 }
 
 #[cfg(test)]
@@ -98,7 +105,20 @@ mod tests {
                 r#"{"error":{"code":470,"data":{"explanation":"all of it"},"message":"why"},"id":7}"#,
             ),
         );
-        for message in [r#"{"method":"m"}"#, r#"{"id":1,"result":{}}"#, "[]", "no json", ""] {
+        check(
+            r#"[{"id":1,"method":"m"},{"method":"n"},{"id":2,"method":"m"}]"#,
+            Some(
+                r#"[{"error":{"code":470,"data":{"explanation":"all of it"},"message":"why"},"id":1},{"error":{"code":470,"data":{"explanation":"all of it"},"message":"why"},"id":2}]"#,
+            ),
+        );
+        for message in [
+            r#"{"method":"m"}"#,
+            r#"{"id":1,"result":{}}"#,
+            r#"[{"method":"m"}]"#,
+            "[]",
+            "no json",
+            "",
+        ] {
             check(message, None);
         }
     }
