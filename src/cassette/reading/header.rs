@@ -141,7 +141,13 @@ impl Counted {
 
 /// Whether frames of both sides follow, whatever carries them.
 fn is_socket(upgrade: &[u8]) -> bool {
-    ["websocket", "stdio"].iter().any(|word| upgrade.eq_ignore_ascii_case(word.as_bytes()))
+    ["websocket", "stdio"].iter().any(|word| offers(upgrade, word))
+}
+
+/// Whether a field `Upgrade` offers a protocol, alone or in a list.
+pub(crate) fn offers(upgrade: &[u8], protocol: &str) -> bool {
+    let mut offers = upgrade.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+    offers.any(|offer| offer.eq_ignore_ascii_case(protocol.as_bytes()))
 }
 
 /// What is accepted beyond JSON and anything at all: an SDK and `curl` ask for the same in other
@@ -198,6 +204,19 @@ mod tests {
         }
         for name in ["user-agent", "x-ms-date", "x-amz-meta-name", "x-request-id"] {
             assert!(Counted::of(name).is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_wish_for_a_websocket_counts_alone_and_in_a_list() {
+        for (upgrade, counts) in [
+            ("websocket", true),
+            ("h2c, WebSocket", true),
+            ("websocket,x", true),
+            ("h2c", false),
+            ("websocket2", false),
+        ] {
+            assert_eq!(is_socket(upgrade.as_bytes()), counts, "{upgrade}");
         }
     }
 

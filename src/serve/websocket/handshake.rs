@@ -6,16 +6,13 @@ use http::header::{CONNECTION, SEC_WEBSOCKET_KEY, UPGRADE};
 use http::{HeaderMap, HeaderValue, Method};
 use sha1_smol::Sha1;
 
+use crate::cassette::reading::header::offers;
+
 /// Whether a request opens a WebSocket. Any other offer, such as the `h2c` of Java's client, may be
 /// ignored, and is.
 pub fn is_upgrade(method: &Method, headers: &HeaderMap) -> bool {
-    if *method != Method::GET || !headers.contains_key(UPGRADE) {
-        return false;
-    }
-    let offers = headers.get_all(UPGRADE).iter().filter_map(|offer| offer.to_str().ok());
-    offers
-        .flat_map(|offer| offer.split(','))
-        .any(|offer| offer.trim().eq_ignore_ascii_case("websocket"))
+    let mut fields = headers.get_all(UPGRADE).iter();
+    *method == Method::GET && fields.any(|field| offers(field.as_bytes(), "websocket"))
 }
 
 /// What a connection is to become, if bytes of its own follow that are no WebSocket: the `tcp` of Docker.
