@@ -238,13 +238,13 @@ impl Gateway {
     ) -> Answer {
         let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
         let Some(Proxied { session, origin, rule }) = proxied else {
-            let mut address = self.address(path).await;
+            let place = Place::of(&head.headers);
+            let of_host = place.origin.and_then(|(_, host)| session_of_host(host));
+            let of_host = of_host.unwrap_or_default();
+            let address = self.address(path, &of_host).await;
             let (session, server) = (address.session, address.server);
-            let place = Place { session, server, ..Place::of(&head.headers) };
-            let host = place.origin.filter(|_| session.is_empty()).map(|(_, host)| host);
-            let named = host.and_then(session_of_host);
-            address.session = named.as_deref().unwrap_or(session);
-            return self.serve_at(head, &address, asked, place).await;
+            let place = Place { session, server, ..place };
+            return self.serve_at(head, &address.or_of(&of_host), asked, place).await;
         };
         // Without the proxy a session has the servers that were named, and all else leads to the first;
         // one of a test runner has all that its test asks. The first one may listen elsewhere each time.
@@ -333,10 +333,11 @@ impl Gateway {
         }
     }
 
-    /// What a target asks for: of the server that it names, if there is one of that name.
-    async fn address<'t>(&self, target: &'t str) -> Address<'t> {
+    /// What a target asks for: of the server that it names, if there is one of that name in its session, or else in
+    /// that of the host.
+    async fn address<'t>(&self, target: &'t str, of_host: &str) -> Address<'t> {
         if let Some(mut named) = Address::naming_a_server(target)
-            && let Some(server) = self.server_of(&named).await
+            && let Some(server) = self.server_of(&named.clone().or_of(of_host)).await
         {
             named.target = format!("{server}{}", named.target).into();
             return named;

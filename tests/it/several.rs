@@ -4,8 +4,9 @@ use retape::review::report::{ShowOptions, show};
 use retape::{Mode, Session};
 
 use crate::stage::Stage;
-use crate::support::client::{get, post};
+use crate::support::client::{get, post, reply};
 use crate::support::upstream::Upstream;
+use crate::support::wire::Wire;
 
 /// An agent server, and a model provider that says another thing at the same path.
 struct Servers {
@@ -36,6 +37,28 @@ impl Servers {
         get(&format!("{}/-openai/v1/models", session.url()));
         session.finish().await.unwrap();
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_is_named_by_the_path_where_the_host_names_the_cassette() {
+    let (stage, servers) = (Stage::new(), Servers::start());
+    let talk = |session: &Session| {
+        let host = format!("hello.localhost:{}", session.address().port());
+        let mut wire = Wire::connect(session.address());
+        wire.send(format!("GET /-openai/v1/models HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+        let next = format!("http://{host}/-openai/v1/next");
+        let expected = format!("{{\"by\":\"model\",\"next\":\"{next}\"}}");
+        assert_eq!(reply(&mut wire, "GET").text(), expected);
+    };
+    let session = servers.record(&stage).await;
+    talk(&session);
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    talk(&session);
+    session.finish().await.unwrap();
+
+    assert_eq!(stage.files(), ["hello.json"]);
 }
 
 fn model_path(servers: &Servers) -> String {

@@ -49,6 +49,11 @@ impl<'a> Address<'a> {
         Self { session, server: &target[start + "/-".len()..end], target: rest }
     }
 
+    /// The same in another session, if the target names none.
+    pub fn or_of(self, session: &'a str) -> Self {
+        if self.session.is_empty() { Self { session, ..self } } else { self }
+    }
+
     /// The cassette, `None` for the default one.
     ///
     /// # Errors
