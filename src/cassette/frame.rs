@@ -110,6 +110,15 @@ impl Peer {
         Self::WORDS[self as usize]
     }
 
+    /// The other side.
+    #[cfg(feature = "record")]
+    pub(crate) const fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
+
     pub(crate) fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|peer| peer.as_str() == word)
     }

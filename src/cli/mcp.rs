@@ -7,10 +7,11 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use tokio::io::{AsyncWriteExt as _, DuplexStream, duplex, join, stdout};
-use tokio::process::{Child, Command};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex, join, stdout};
+use tokio::process::{Child, ChildStdout, Command};
 use tokio::runtime::Handle;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::arguments::{Folder, absolute};
 use super::child::{Signals, spawn, status_of};
@@ -121,7 +122,7 @@ struct Which {
     config: Option<PathBuf>,
 }
 
-/// A server that was asked to stop may take so long.
+/// A server that was asked to stop may take so long, and so long what it has started may say nothing behind its end.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// So much that the client has said waits to be read.
@@ -223,38 +224,83 @@ impl Record {
     }
 }
 
-/// Passes on what both sides say until the server has ended. Tells which side left first, and the status.
+/// Passes on what both sides say until the server has ended, and what it said was taken. Tells which side left first,
+/// and the status.
 async fn pass(pipes: &Pipes, server: &mut Child, signals: &mut Signals) -> Result<(Peer, u8)> {
     let to_server = server.stdin.take().expect("it was asked for");
     let from_server = server.stdout.take().expect("it was asked for");
     let mut asking = pin!(pipes.pass(Peer::Client, stdin(), to_server));
-    let mut answering = pin!(pipes.pass(Peer::Server, from_server, stdout()));
-    let (mut left, mut is_silent, mut deadline) = (None, false, None);
+    let (ended, has_ended) = watch::channel(false);
+    let mut answering = pin!(answer(pipes, from_server, has_ended));
+    let (mut left, mut status, mut deadline) = (None, None, None);
+    let (mut is_asking, mut is_answering) = (true, true);
     let status = loop {
+        if let Some(status) = status.filter(|_| !is_answering) {
+            break status;
+        }
         tokio::select! {
             // What it said last is passed on before its end is.
             biased;
-            () = &mut answering, if !is_silent => is_silent = true,
-            status = server.wait() => break status,
-            () = &mut asking, if left.is_none() => left = Some(Peer::Client),
+            by = &mut answering, if is_answering => {
+                is_answering = false;
+                left = left.or(Some(by).filter(|by| *by == Peer::Client));
+            }
+            end = server.wait(), if status.is_none() => {
+                let failed = |source| Error::new(Kind::Io("wait for the server")).because(source);
+                let end = end.map_err(failed)?;
+                status = Some(if end.success() { 0 } else { status_of(end) });
+                ended.send_replace(true);
+            }
+            by = &mut asking, if is_asking => {
+                is_asking = false;
+                left = left.or(Some(by));
+            }
             signal = signals.next() => {
-                left = Some(Peer::Client);
-                signal.pass_on(server);
+                if status.is_none() {
+                    left = Some(Peer::Client);
+                    signal.pass_on(server);
+                }
                 deadline = Some(Instant::now() + PATIENCE);
             }
             () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
-                let _ = server.start_kill();
+                match status {
+                    Some(status) => break status,
+                    None => _ = server.start_kill(),
+                }
             }
         }
     };
-    if !is_silent {
-        // What the server has started may hold its output open.
-        let _ = timeout(PATIENCE, answering).await;
-    }
-    let status =
-        status.map_err(|source| Error::new(Kind::Io("wait for the server")).because(source))?;
-    let status = if status.success() { 0 } else { status_of(status) };
     Ok((left.unwrap_or(Peer::Server), status))
+}
+
+/// Passes on what the server says until nobody says more, or the client takes no more: tells which of them has left.
+async fn answer(pipes: &Pipes, server: ChildStdout, has_ended: watch::Receiver<bool>) -> Peer {
+    let (heard, said) = duplex(BUFFER);
+    let mut passing = pin!(pipes.pass(Peer::Server, heard, stdout()));
+    tokio::select! {
+        by = &mut passing => by,
+        () = hear(server, said, has_ended) => passing.await,
+    }
+}
+
+/// Hears a server until it has said all. What it has started may hold its output open: behind its end it is heard
+/// until it is silent for a while, however slowly the client takes what it says.
+async fn hear(mut server: ChildStdout, mut said: DuplexStream, mut ended: watch::Receiver<bool>) {
+    let mut buffer = vec![0; BUFFER];
+    loop {
+        let silence = async {
+            let _ = ended.wait_for(|ended| *ended).await;
+            sleep(PATIENCE).await;
+        };
+        let read = tokio::select! {
+            read = server.read(&mut buffer) => read,
+            () = silence => return,
+        };
+        let Ok(length @ 1..) = read else { return };
+        if said.write_all(&buffer[..length]).await.is_err() {
+            return;
+        }
+    }
 }
 
 /// Standard input, read on a thread of its own that nobody waits for at the end.

@@ -240,6 +240,43 @@ fn a_server_that_fails_does_not_replace_a_cassette() {
 }
 
 #[test]
+fn a_server_that_stops_to_read_and_fails_was_not_left_by_its_client() {
+    let stage = Stage::new();
+    recorded(&stage);
+    let before = stage.read("cassettes/tape.json");
+    let script = format!("read -r heard; exec <&-; echo '{ADDED}'; sleep 1; exit 3");
+    let mut talk = record(&stage, &[], &script);
+    talk.ask(CALL);
+
+    talk.say(&format!("{LIST}\n"));
+    let End { said, status, .. } = talk.stay();
+
+    assert_eq!(status, Some(3), "{said}");
+    assert!(said.contains("the server failed: the cassette `tape` stays"), "{said}");
+    assert_eq!(stage.read("cassettes/tape.json"), before);
+    assert!(stage.read("cassettes/tape.failed.json").contains("\"exit-status\": \"3\""));
+}
+
+#[test]
+fn what_a_server_said_before_its_end_is_passed_on_to_a_slow_client() {
+    let stage = Stage::new();
+    let line = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{}\"}}", "n".repeat(60));
+    let count = 900;
+    let script = format!(
+        "read -r heard; n=0; while [ $n -lt {count} ]; do echo '{line}'; n=$((n+1)); done; echo '{ADDED}'"
+    );
+    let mut talk = record(&stage, &["--no-prove"], &script);
+    talk.say(&format!("{CALL}\n"));
+
+    std::thread::sleep(std::time::Duration::from_millis(2000));
+    let End { rest, said, status } = talk.stay();
+
+    let lines: Vec<&str> = rest.lines().collect();
+    assert_eq!((lines.len(), lines.last(), status), (count + 1, Some(&ADDED), Some(0)), "{said}");
+    assert_eq!(frames(&stage).len(), count + 2);
+}
+
+#[test]
 fn a_client_that_ends_the_server_by_a_signal_has_recorded_it() {
     let stage = Stage::new();
     let mut talk = record(&stage, &[], &format!("read -r heard; echo '{ADDED}'; exec sleep 60"));

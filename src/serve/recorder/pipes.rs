@@ -28,16 +28,17 @@ impl Pipes {
         Self { take }
     }
 
-    /// Passes on what one side says until it ends, byte by byte, with a copy for the recording.
+    /// Passes on what one side says, byte by byte, with a copy for the recording, until it ends or the other takes no
+    /// more. Tells which of them has left.
     pub async fn pass(
         &self,
         peer: Peer,
         from: impl AsyncRead + Unpin,
         to: impl AsyncWrite + Unpin,
-    ) {
+    ) -> Peer {
         let take = Some(Arc::clone(&self.take));
         let reader = FrameReader::lines();
-        pump(from, to, Tap { reader, peer, take, inward: None, reframed: None }).await;
+        pump(from, to, Tap { reader, peer, take, inward: None, reframed: None }).await
     }
 
     /// What one side has said so far.

@@ -71,7 +71,7 @@ pub(super) async fn relay(
     // What a server refuses to read was not said to it, nor will it be in replay.
     let asking = pump(from_client, to_server, tap(Peer::Client, Strictness::Server));
     let answering = pump(from_server, to_client, tap(Peer::Server, Strictness::Onlooker));
-    tokio::join!(asking, answering);
+    let _ = tokio::join!(asking, answering);
 }
 
 /// What looks at a copy.
@@ -144,33 +144,35 @@ impl Tap {
     }
 }
 
-/// Passes on what one side sends. The first side of a WebSocket that ends without a close has broken off.
+/// Passes on what one side sends until it ends, or the other takes no more: tells which of them. The first side of a
+/// WebSocket that ends without a close has broken off.
 pub(super) async fn pump(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
     mut tap: Tap,
-) {
+) -> Peer {
     let mut buffer = vec![0; BUFFER];
-    loop {
+    let left = loop {
         let bytes = match (tap.read(&mut from, &mut buffer).await, &mut tap.reframed) {
             (Ok(Some(length @ 1..)), _) => tap.see(&buffer[..length]),
             (Ok(None), Some(reframed)) => {
                 reframed.give_up();
                 reframed.take().into()
             }
-            _ => break,
+            _ => break tap.peer,
         };
         let passed = async { to.write_all(&bytes).await.and(to.flush().await) };
         if passed.await.is_err() {
-            break;
+            break tap.peer.other();
         }
-    }
+    };
     tap.end();
     if let Some(reframed) = &mut tap.reframed {
         reframed.give_up();
         let _ = to.write_all(&reframed.take()).await;
     }
     let _ = to.shutdown().await;
+    left
 }
 
 /// The head of a request as it is recorded.
