@@ -14,7 +14,8 @@ fn stage() -> Stage {
         [frame("client", "ask"), frame("server", "answer")]
     });
     let frames: Vec<Value> = said.collect();
-    let events: Vec<Value> = (1..=3).map(|number| json!({"ms": 0, "text": event(number)})).collect();
+    let events: Vec<Value> =
+        (1..=3).map(|number| json!({"ms": 0, "text": event(number)})).collect();
     Stage::with(&[
         json!({"request": {"method": "GET", "path": "/ws", "headers": {"upgrade": "websocket"}},
                "response": {"ms": 0, "status": 101, "headers": {}, "frames": frames, "end": "complete"}}),

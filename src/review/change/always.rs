@@ -283,5 +283,13 @@ fn is_told(other: &Draft, draft: &Draft) -> bool {
         let last = draft.path.rsplit('.').next().unwrap_or_default();
         last.trim_end_matches("[]").to_owned()
     };
-    other.part == draft.part && other.verdict != Verdict::Trim && field(other) == field(draft)
+    // The field that tells kinds apart stands in the objects of which they are.
+    let tells_kinds = other.rule == Rule::KindNew
+        && draft
+            .path
+            .strip_prefix(&*other.path)
+            .is_some_and(|field| other.key.split(' ').next() == field.strip_prefix('.'));
+    other.part == draft.part
+        && other.verdict != Verdict::Trim
+        && (tells_kinds || field(other) == field(draft))
 }

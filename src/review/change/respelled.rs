@@ -36,12 +36,15 @@ pub(super) fn respell(
         let words: Vec<String> = is.iter().take(NAMED).map(|word| format!("`{word}`")).collect();
         let others = if is.len() > NAMED { " and others" } else { "" };
         let named = at(part, &path);
-        let what = match rule {
-            Rule::KindNew => format!("{named} is of other kinds, told by `{field}`"),
-            _ => format!("{named} says other words"),
+        let (what, key) = match rule {
+            Rule::KindNew => (
+                format!("{named} is of other kinds, told by `{field}`"),
+                format!("{field} other words"),
+            ),
+            _ => (format!("{named} says other words"), "other words".to_owned()),
         };
         let what = format!("{what}: {}{others}, and none that was known", words.join(", "));
-        tell_once(drafts, is_it, |all| Draft { what, ..all }.keyed("other words"));
+        tell_once(drafts, is_it, |all| Draft { what, ..all }.keyed(key));
         places.insert(gain.place.clone());
     }
     places
