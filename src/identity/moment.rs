@@ -72,15 +72,44 @@ fn encoded(bytes: &[u8], from: usize, mark: usize) -> Option<Range<usize>> {
 
 /// The point in time whose hour ends at a colon.
 fn ending_hour(bytes: &[u8], colon: usize) -> Option<Range<usize>> {
-    let found = |before: &str, length: fn(&[u8]) -> Option<usize>| {
-        let start = colon.checked_sub(before.len())?;
-        Some(start..start + length(&bytes[start..])?)
+    KINDS.iter().find_map(|kind| {
+        let start = colon.checked_sub(kind.0.find(':')?)?;
+        Some(start..start + length(&bytes[start..], kind)?)
+    })
+}
+
+/// How a point in time is written up to its seconds, `Ddd` for a day of the week and `Mmm` for a month, and
+/// the length of what belongs to it behind that; nothing if it is none.
+type Kind = (&'static str, fn(&[u8]) -> Option<usize>);
+
+const KINDS: [Kind; 10] = [
+    ("0000-00-00T00:00", of_iso),
+    ("0000-00-00 00:00", of_iso),
+    ("0000/00/00 00:00", of_iso),
+    ("00/00/0000 00:00", of_iso),
+    ("Ddd, 00 Mmm 0000 00:00:00", of_mail),
+    ("Ddd, 00-Mmm-0000 00:00:00", of_mail),
+    // As Netscape wrote it, which cookies still have.
+    ("Ddd, 00-Mmm-00 00:00:00", of_mail),
+    ("Ddd Mmm 00 00:00:00", of_c),
+    ("Ddd Mmm  0 00:00:00", of_c),
+    ("Ddd Mmm 00 0000 00:00:00", of_javascript),
+];
+
+/// The length of a point in time of that kind at the beginning.
+fn length(bytes: &[u8], (written, behind): &Kind) -> Option<usize> {
+    let (head, rest) = bytes.split_at_checked(written.len())?;
+    let is_like = |(byte, mark): (&u8, u8)| match mark {
+        b'0' => byte.is_ascii_digit(),
+        b'D' | b'M' | b'd' | b'm' => byte.is_ascii_alphabetic(),
+        mark => *byte == mark,
     };
-    found("2026-11-21T09", date_time)
-        .or_else(|| found("Sat, 21 Nov 2026 09", mail_date))
-        .or_else(|| found("Sat, 21-Nov-26 09", cookie_date))
-        .or_else(|| found("Sat Nov 21 09", c_date))
-        .or_else(|| found("Sat Nov 21 2026 09", js_date))
+    let names = |name: &str, all: &[&[u8]]| {
+        written.find(name).is_none_or(|at| all.contains(&&head[at..at + name.len()]))
+    };
+    let is_written = head.iter().zip(written.bytes()).all(is_like);
+    (is_written && names("Ddd", &DAYS) && names("Mmm", &MONTHS)).then_some(())?;
+    Some(written.len() + behind(rest)?)
 }
 
 /// The places of dates without a time of day, `2026-11-21`, in a text.
@@ -133,13 +162,9 @@ pub(crate) const EPOCH: usize = 10;
 /// date, an ISO 8601 duration.
 pub fn is_moment(value: &str) -> bool {
     let bytes = value.as_bytes();
-    date_time(bytes) == Some(bytes.len())
+    KINDS.iter().any(|kind| length(bytes, kind) == Some(bytes.len()))
         || fits(bytes, "0000-00-00")
         || fits(bytes, BASIC)
-        || mail_date(bytes) == Some(bytes.len())
-        || cookie_date(bytes) == Some(bytes.len())
-        || c_date(bytes) == Some(bytes.len())
-        || js_date(bytes) == Some(bytes.len())
         || is_duration(bytes)
 }
 
@@ -152,23 +177,18 @@ pub fn is_epoch(spelled: &str) -> bool {
     digits && plausible && matches!(whole.len(), 10 | 13 | 16 | 19)
 }
 
-/// The length of the date and time at the beginning.
-fn date_time(bytes: &[u8]) -> Option<usize> {
-    let head = bytes.get(..16)?;
-    let written = ["0000-00-00T00:00", "0000-00-00 00:00", "0000/00/00 00:00", "00/00/0000 00:00"];
-    if !written.iter().any(|written| fits(head, written)) {
-        return None;
-    }
-    let mut length = 16;
-    if bytes.get(length..length + 3).is_some_and(|seconds| fits(seconds, ":00")) {
+/// Behind the minutes.
+fn of_iso(rest: &[u8]) -> Option<usize> {
+    let mut length = 0;
+    if rest.get(..3).is_some_and(|seconds| fits(seconds, ":00")) {
         length += 3;
-        if matches!(bytes.get(length), Some(b'.' | b',')) {
-            let digits = digits(&bytes[length + 1..]);
+        if matches!(rest.get(length), Some(b'.' | b',')) {
+            let digits = digits(&rest[length + 1..]);
             length += if digits > 0 { digits + 1 } else { 0 };
         }
     }
-    length += half_of_the_day(&bytes[length..]);
-    Some(length + zone(&bytes[length..]))
+    length += half_of_the_day(&rest[length..]);
+    Some(length + zone(&rest[length..]))
 }
 
 /// The length of the half of the day at the beginning, as in `09:52:13 PM`.
@@ -193,74 +213,38 @@ fn zone(bytes: &[u8]) -> usize {
     }
 }
 
-/// The length of a date and time as mail and HTTP write it, at the beginning:
-/// `Sat, 21 Nov 2026 09:00:00 GMT`.
-fn mail_date(bytes: &[u8]) -> Option<usize> {
-    let (head, rest) = bytes.split_at_checked("Sat, 21 Nov 2026 09:00:00".len())?;
-    let is_date = DAYS.contains(&&head[..3])
-        && (fits(&head[3..8], ", 00 ") || fits(&head[3..8], ", 00-"))
-        && MONTHS.contains(&&head[8..11])
-        && (fits(&head[11..], " 0000 00:00:00") || fits(&head[11..], "-0000 00:00:00"));
-    is_date.then(|| head.len() + named_zone(rest))
-}
-
-/// The length of a date and time as Netscape wrote it, at the beginning, which cookies still have:
-/// `Sat, 21-Nov-26 09:00:00 GMT`.
-fn cookie_date(bytes: &[u8]) -> Option<usize> {
-    let (head, rest) = bytes.split_at_checked("Sat, 21-Nov-26 09:00:00".len())?;
-    let is_date = DAYS.contains(&&head[..3])
-        && fits(&head[3..8], ", 00-")
-        && MONTHS.contains(&&head[8..11])
-        && fits(&head[11..], "-00 00:00:00");
-    is_date.then(|| head.len() + named_zone(rest))
-}
-
-/// The length of a time zone behind a space.
-fn named_zone(bytes: &[u8]) -> usize {
-    match bytes {
+/// A time zone behind a space: `Sat, 21 Nov 2026 09:00:00 GMT`, as mail and HTTP write it.
+fn of_mail(rest: &[u8]) -> Option<usize> {
+    Some(match rest {
         [b' ', b'G', b'M' | b'm', b'T' | b't', ..] | [b' ', b'U', b'T', b'C', ..] => 4,
-        [b' ', zone @ ..] => {
-            Some(self::zone(zone)).filter(|zone| *zone > 1).map_or(0, |zone| zone + 1)
-        }
+        [b' ', rest @ ..] => Some(zone(rest)).filter(|zone| *zone > 1).map_or(0, |zone| zone + 1),
         _ => 0,
-    }
+    })
 }
 
-/// The length of a date and time as C and `date` write it, at the beginning:
-/// `Sat Nov 21 09:00:00 2026`, `Sat Nov  7 09:00:00 UTC 2026`.
-fn c_date(bytes: &[u8]) -> Option<usize> {
-    let (head, rest) = bytes.split_at_checked("Sat Nov 21 09:00:00".len())?;
-    let is_date = DAYS.contains(&&head[..3])
-        && MONTHS.contains(&&head[4..7])
-        && (fits(&head[7..], " 00 00:00:00") || fits(&head[7..], "  0 00:00:00"))
-        && head[3] == b' ';
+/// The year, behind a time zone or not, as C and `date` write it: `Sat Nov 21 09:00:00 2026`,
+/// `Sat Nov  7 09:00:00 UTC 2026`.
+fn of_c(rest: &[u8]) -> Option<usize> {
     let zone = match rest {
         [b' ', zone @ ..] => zone.iter().take_while(|byte| byte.is_ascii_uppercase()).count(),
         _ => 0,
     };
     let zone = if zone > 0 { zone + 1 } else { 0 };
-    let is_whole = is_date && rest.get(zone..zone + 5).is_some_and(|year| fits(year, " 0000"));
-    is_whole.then_some(head.len() + zone + 5)
+    fits(rest.get(zone..zone + 5)?, " 0000").then_some(zone + 5)
 }
 
-/// The length of a date and time as JavaScript writes it, at the beginning:
+/// A time zone and its name, as JavaScript writes them:
 /// `Sat Nov 21 2026 09:00:00 GMT+0100 (Central European Standard Time)`.
-fn js_date(bytes: &[u8]) -> Option<usize> {
-    let (head, rest) = bytes.split_at_checked("Sat Nov 21 2026 09:00:00".len())?;
-    let is_date = DAYS.contains(&&head[..3])
-        && head[3] == b' '
-        && MONTHS.contains(&&head[4..7])
-        && fits(&head[7..], " 00 0000 00:00:00");
+fn of_javascript(rest: &[u8]) -> Option<usize> {
     let offset = rest.strip_prefix(b" GMT").map(|rest| (rest, zone(rest)));
-    let length = offset.filter(|(_, zone)| *zone > 1).map_or(0, |(rest, zone)| {
+    Some(offset.filter(|(_, zone)| *zone > 1).map_or(0, |(rest, zone)| {
         let name = rest[zone..].strip_prefix(b" (").and_then(|name| {
             let end = memchr::memchr(b')', &name[..name.len().min(LONGEST_ZONE)])?;
             let is_name = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b' ';
             name[..end].iter().all(is_name).then_some(end + " ()".len())
         });
         " GMT".len() + zone + name.unwrap_or_default()
-    });
-    is_date.then_some(head.len() + length)
+    }))
 }
 
 /// The longest name of a time zone, and more.
