@@ -29,7 +29,7 @@ use crate::cassette::coding::Live;
 use crate::cassette::{self, Body, End};
 use crate::serve::recording::Patience;
 use crate::serve::server::{
-    ADDRESSES, Answer, AnswerBody, Place, READ_WHOLE, Rewriter, announced, cut_after, full,
+    ADDRESSES, Answer, AnswerBody, Cut, Place, READ_WHOLE, Rewriter, announced, cut_after, full,
     may_hold_origins, may_name_us, spelled,
 };
 use crate::serve::websocket::Compression;
@@ -312,69 +312,49 @@ async fn answer(
     if body.is_end_stream() || !may_hold_origins(&head.headers) {
         return Response::from_parts(head, body.streamed());
     }
-    if let Some(coding) = head.headers.get(CONTENT_ENCODING).cloned() {
-        return Box::pin(compressed_again(head, body, &coding, outward)).await;
+    if announced(&head.headers).is_none_or(|length| length > READ_WHOLE) {
+        body.write();
+        return replaced_as_it_comes(head, body, outward);
     }
-    let body = Rewritten::new(body, outward);
-    match announced(&head.headers) {
-        None => Response::from_parts(head, body.streamed()),
-        Some(length) if length <= READ_WHOLE => {
-            announced_again(head, Box::pin(came(body, AT_ONCE)).await)
-        }
-        Some(_) => {
-            head.headers.remove(CONTENT_LENGTH);
-            Response::from_parts(head, body.streamed())
-        }
-    }
-}
-
-/// An answer in whose body addresses were replaced, with its length if all of it is there.
-fn announced_again(mut head: http::response::Parts, body: Came<Rewritten<Answered>>) -> Answer {
-    match body {
+    match Box::pin(came(body, AT_ONCE)).await {
         Came::Whole(bytes) => {
+            let bytes = replaced(&head.headers, bytes, outward);
             head.headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
             Response::from_parts(head, full(bytes))
         }
-        Came::Cut(bytes) => Response::from_parts(head, cut_after(bytes)),
-        Came::Slowly(body) => {
-            head.headers.remove(CONTENT_LENGTH);
-            Response::from_parts(head, AnswerBody::streamed(body))
+        Came::Cut(bytes) => {
+            let bytes = replaced(&head.headers, bytes, outward);
+            Response::from_parts(head, cut_after(bytes))
         }
+        Came::Slowly(body) => replaced_as_it_comes(head, body, outward),
     }
 }
 
-/// An answer that is compressed, in which addresses are replaced: as it is if there are none and all of it is
-/// there, piece by piece if it is not.
-async fn compressed_again(
+/// An answer in whose body addresses are replaced piece by piece. It stays as it is if nothing here compresses
+/// so.
+fn replaced_as_it_comes(
     mut head: http::response::Parts,
-    body: Answered,
-    coding: &HeaderValue,
+    body: impl http_body::Body<Data = Bytes, Error = Cut> + Send + Unpin + 'static,
     outward: Rewriter,
 ) -> Answer {
-    if announced(&head.headers).is_none_or(|length| length > READ_WHOLE) {
-        return match Recoded::new(body, coding, outward) {
-            Ok(recoded) => {
-                head.headers.remove(CONTENT_LENGTH);
-                Response::from_parts(head, recoded.streamed())
-            }
-            Err(body) => Response::from_parts(head, body.streamed()),
-        };
-    }
-    match came(body, AT_ONCE).await {
-        Came::Whole(bytes) => {
-            let bytes = recoded(coding, &bytes, outward).unwrap_or(bytes);
-            head.headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
-            Response::from_parts(head, full(bytes))
-        }
-        Came::Cut(bytes) => Response::from_parts(head, cut_after(bytes)),
-        Came::Slowly(body) => match Recoded::new(body, coding, outward) {
-            Ok(recoded) => {
-                head.headers.remove(CONTENT_LENGTH);
-                Response::from_parts(head, AnswerBody::streamed(recoded))
-            }
-            Err(body) => Response::from_parts(head, AnswerBody::streamed(body)),
+    let body = match head.headers.get(CONTENT_ENCODING) {
+        None => AnswerBody::streamed(Rewritten::new(body, outward)),
+        Some(coding) => match Recoded::new(body, coding, outward) {
+            Ok(recoded) => AnswerBody::streamed(recoded),
+            Err(body) => return Response::from_parts(head, AnswerBody::streamed(body)),
         },
-    }
+    };
+    head.headers.remove(CONTENT_LENGTH);
+    Response::from_parts(head, body)
+}
+
+/// A body with other addresses; as it is if there are none in it.
+fn replaced(headers: &HeaderMap, bytes: Bytes, outward: Rewriter) -> Bytes {
+    let replaced = match headers.get(CONTENT_ENCODING) {
+        None => outward.whole(&bytes),
+        Some(coding) => recoded(coding, &bytes, outward),
+    };
+    replaced.unwrap_or(bytes)
 }
 
 /// A compressed body with other addresses; nothing if there is none in it, or if nothing here compresses so.

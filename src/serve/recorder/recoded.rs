@@ -8,9 +8,8 @@ use bytes::Bytes;
 use http::HeaderValue;
 use http_body::{Body, Frame};
 
-use super::tee::Answered;
 use crate::cassette::coding::{Encoder, Live, Passed};
-use crate::serve::server::{AnswerBody, Cut, Rewriter};
+use crate::serve::server::{Cut, Rewriter};
 
 /// A compressed body in which one address is replaced by another.
 ///
@@ -126,14 +125,6 @@ impl<B> Recoded<B> {
             }
             Sent::Unread | Sent::Whole => {}
         }
-    }
-}
-
-impl Recoded<Answered> {
-    /// A body that is passed on as it comes, behind its head.
-    pub(super) fn streamed(self) -> AnswerBody {
-        self.inner.write();
-        AnswerBody::streamed(self)
     }
 }
 

@@ -289,14 +289,6 @@ pub(super) struct Rewritten<B: Body> {
     over: bool,
 }
 
-impl Rewritten<Answered> {
-    /// A body that is passed on as it comes, behind its head.
-    pub(super) fn streamed(self) -> AnswerBody {
-        self.inner.write();
-        AnswerBody::streamed(self)
-    }
-}
-
 impl<B: Body<Data = Bytes> + Unpin> Rewritten<B> {
     pub(super) fn new(inner: B, rewriter: Rewriter) -> Self {
         Self { inner, rewriter, behind: None, over: false }
