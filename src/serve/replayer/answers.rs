@@ -10,7 +10,7 @@ use hyper::ext::ReasonPhrase;
 
 use tokio::time::Instant;
 
-use super::body::{Ending, Played};
+use super::body::{Ending, Played, Sent};
 use super::chunking::Chunking;
 use super::meanwhile::Hold;
 use super::pace::Clock;
@@ -325,14 +325,16 @@ impl Ready<'_> {
             Some(blow) => blow.pieces(timed, streamed),
             None => timed,
         };
-        let played = Played::new(timed, ending).with_trailers(trailers).held(hold);
         let is_apart = chunking != Chunking::Recorded || matches!(blow, Some(Blow::Drip(..)));
-        let played = if is_apart { played.apart() } else { played };
-        let played = match announced(headers) {
-            Some(length) => played.with_length(length),
-            None => played,
-        };
-        AnswerBody::streamed(played)
+        AnswerBody::streamed(Played {
+            chunks: timed.into_iter(),
+            trailers,
+            ending,
+            hold,
+            length: announced(headers),
+            apart: is_apart.then_some(Sent::Yes),
+            ..Played::default()
+        })
     }
 }
 

@@ -13,25 +13,25 @@ use crate::cassette::End;
 use crate::serve::server::Cut;
 
 /// The recorded chunks, each a frame of its own, each when it is due.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Played {
-    chunks: std::vec::IntoIter<(Option<Instant>, Bytes)>,
-    trailers: Option<HeaderMap>,
+    pub(super) chunks: std::vec::IntoIter<(Option<Instant>, Bytes)>,
+    pub(super) trailers: Option<HeaderMap>,
     /// Whether the recording was cut short, and replay is too.
-    ending: Ending,
-    timer: Option<Pin<Box<Sleep>>>,
-    /// What holds the rest back, and how many chunks were sent.
-    hold: Option<Hold>,
-    sent: usize,
-    /// The announced length, where there is one.
-    length: Option<u64>,
-    /// Whether each piece is sent before the next one is looked at.
-    apart: Option<Sent>,
+    pub(super) ending: Ending,
+    pub(super) timer: Option<Pin<Box<Sleep>>>,
+    /// What holds back what came only after something else was asked, and how many chunks were sent.
+    pub(super) hold: Option<Hold>,
+    pub(super) sent: usize,
+    /// The announced length, where there is one: nothing else is sent as the framing then.
+    pub(super) length: Option<u64>,
+    /// Whether each piece is sent on its own: hyper sends what it has when there is nothing more.
+    pub(super) apart: Option<Sent>,
 }
 
 /// Whether what came before was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sent {
+pub(super) enum Sent {
     Yes,
     No,
 }
@@ -51,44 +51,6 @@ impl Ending {
 }
 
 impl Played {
-    /// Plays chunks, each when it is due, or at once.
-    pub(super) fn new(chunks: Vec<(Option<Instant>, Bytes)>, ending: Ending) -> Self {
-        let chunks = chunks.into_iter();
-        Self {
-            chunks,
-            trailers: None,
-            ending,
-            timer: None,
-            hold: None,
-            sent: 0,
-            length: None,
-            apart: None,
-        }
-    }
-
-    /// Lets each piece be sent on its own: hyper sends what it has when there is nothing more.
-    pub(super) fn apart(mut self) -> Self {
-        self.apart = Some(Sent::Yes);
-        self
-    }
-
-    /// Announces the length: nothing else is sent as the framing then.
-    pub(super) fn with_length(mut self, length: u64) -> Self {
-        self.length = Some(length);
-        self
-    }
-
-    /// Holds back what came only after something else was asked.
-    pub(super) fn held(mut self, hold: Option<Hold>) -> Self {
-        self.hold = hold;
-        self
-    }
-
-    pub(super) fn with_trailers(mut self, trailers: Option<HeaderMap>) -> Self {
-        self.trailers = trailers;
-        self
-    }
-
     fn poll_hold(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Cut>> {
         let is_end = self.chunks.as_slice().is_empty();
         match &mut self.hold {
