@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::foreign::load_foreign;
 use super::{find_config, list, path_of, save, side::in_parallel};
-use crate::cassette::foreign::{self, Corrected, Imported};
+use crate::cassette::foreign::{Corrected, Imported};
 use crate::cassette::{Cassette, Name, Outcome};
 use crate::config::Rules;
 use crate::error::{Error, Result};
@@ -141,7 +141,7 @@ impl Facts {
         Self {
             tool: before.recorded.tool.clone().unwrap_or_default(),
             interactions: before.interactions.len(),
-            origins: foreign::origins(before),
+            origins: before.origins().len(),
             corrected,
             redacted: differs.count(),
         }

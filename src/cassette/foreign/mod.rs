@@ -160,14 +160,8 @@ pub fn import(text: &str) -> Result<Imported> {
     let at = at.map(|at| second(&at).unwrap_or(at));
     let recorded = Recorded { at: at.unwrap_or_default(), tool, ..Recorded::default() };
     let mut cassette = Cassette { recorded, interactions, ..Cassette::default() };
-    url::settle(&mut cassette);
+    cassette.settle_origins();
     Ok(Imported { cassette, corrected, name: har::name(&tree) })
-}
-
-/// How many servers were asked.
-#[cfg(feature = "cli")]
-pub(crate) fn origins(cassette: &Cassette) -> usize {
-    url::origins(cassette)
 }
 
 fn unknown() -> Error {

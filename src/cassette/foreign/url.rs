@@ -1,20 +1,22 @@
 //! Addresses, as a request target has them.
 
-use crate::cassette::Cassette;
-
 /// An address with a scheme, a host and a path: lower case where case means nothing, without user
 /// information, usual port and fragment, and with nothing in it that a request target cannot have. What
 /// has no scheme is a path.
 pub(super) fn absolute(url: &str) -> String {
     let url = url.split('#').next().unwrap_or_default();
-    let Some((scheme, rest)) = url.split_once("://") else {
+    // One behind a `/` or `?` is that of another address, which a parameter says.
+    let is_scheme = |it: &(&str, &str)| it.0.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let Some((scheme, rest)) = url.split_once("://").filter(is_scheme) else {
         let slash = if url.starts_with('/') { "" } else { "/" };
         return format!("{slash}{}", target(url));
     };
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host).to_ascii_lowercase();
+    // A WebSocket is asked for as all else is.
     let scheme = scheme.to_ascii_lowercase();
+    let scheme = scheme.strip_prefix("ws").map_or(scheme.clone(), |rest| format!("http{rest}"));
     let usual = if scheme == "https" { ":443" } else { ":80" };
     let host = host.strip_suffix(usual).unwrap_or(&host);
     let slash = if path.starts_with('/') { "" } else { "/" };
@@ -32,34 +34,6 @@ fn target(path: &str) -> String {
     target
 }
 
-/// The server of an address and the rest of it.
-fn split(target: &str) -> (&str, &str) {
-    let Some(scheme) = target.find("://") else { return ("", target) };
-    let end = target[scheme + 3..].find('/').map_or(target.len(), |at| scheme + 3 + at);
-    target.split_at(end)
-}
-
-/// How many servers were asked.
-#[cfg(feature = "cli")]
-pub(super) fn origins(cassette: &Cassette) -> usize {
-    let paths = cassette.interactions.iter().map(|it| it.request.path.as_str());
-    paths.map(|path| split(path).0).collect::<std::collections::BTreeSet<_>>().len()
-}
-
-/// Makes the first server the one of the cassette: what goes there has a path, all else an address.
-pub(super) fn settle(cassette: &mut Cassette) {
-    let mut paths = cassette.interactions.iter().map(|it| it.request.path.as_str());
-    let first = paths.find_map(|path| Some(split(path).0).filter(|origin| !origin.is_empty()));
-    let Some(first) = first.map(str::to_owned) else { return };
-    for interaction in &mut cassette.interactions {
-        let path = &mut interaction.request.path;
-        if split(path).0 == first {
-            path.drain(..first.len());
-        }
-    }
-    cassette.recorded.upstream = first;
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,6 +46,8 @@ mod tests {
             ("https://h?q=ü", "https://h/?q=%C3%BC"),
             ("/v1/agents", "/v1/agents"),
             ("v1", "/v1"),
+            ("/Login?next=https://User@h:443", "/Login?next=https://User@h:443"),
+            ("wss://h:443/live", "https://h/live"),
         ] {
             assert_eq!(absolute(url), expected);
         }
