@@ -19,11 +19,11 @@ use crate::cassette::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recovered {
-    /// All requests that were complete, with what had come of them; marked as interrupted.
+    /// All requests that were complete or answered, with what had come of them; marked as interrupted.
     pub cassette: Cassette,
     /// How many of them were cut in the middle.
     pub cut: usize,
-    /// How many requests had arrived in part only; they are not in the cassette.
+    /// How many other requests had arrived in part only; they are not in the cassette.
     pub unasked: usize,
 }
 
@@ -53,6 +53,11 @@ impl Partial {
             over: false,
             passed: Default::default(),
         }
+    }
+
+    /// Whether it is one: the server may answer before all of a request was there.
+    fn is_kept(&self) -> bool {
+        self.asked || matches!(self.interaction.outcome, Outcome::Response(_))
     }
 
     /// What came of it. `stand_in` gives what stands in the place of a body that is not held.
@@ -194,16 +199,16 @@ fn sum_up(recorded: Recorded, partials: BTreeMap<usize, Partial>, path: &Path) -
         larges.insert(passed.naming.name(), Large { length, file, pieces: passed.pieces });
         passed.naming.stand_in()
     };
-    let unasked = partials.values().filter(|partial| !partial.asked).count();
-    let cut = partials.values().filter(|partial| partial.asked && !partial.over).count();
-    // Interactions are numbered anew without the requests that were never complete.
+    let unasked = partials.values().filter(|partial| !partial.is_kept()).count();
+    let cut = partials.values().filter(|partial| partial.is_kept() && !partial.over).count();
+    // Interactions are numbered anew without those.
     let numbers: BTreeMap<usize, usize> = partials
         .iter()
-        .filter(|(_, partial)| partial.asked)
+        .filter(|(_, partial)| partial.is_kept())
         .enumerate()
         .map(|(new, (old, _))| (*old, new))
         .collect();
-    let interactions = partials.into_values().filter(|partial| partial.asked).map(|mut partial| {
+    let interactions = partials.into_values().filter(Partial::is_kept).map(|mut partial| {
         partial.interaction.after.retain_mut(|progress| {
             let new = numbers.get(&progress.interaction);
             progress.interaction = new.copied().unwrap_or_default();
@@ -287,5 +292,25 @@ mod tests {
             let rest = recovered.map_or_else(Vec::new, |recovered| body(&recovered));
             assert!(all.starts_with(&rest), "{end}");
         }
+    }
+
+    #[test]
+    fn a_request_that_was_answered_before_all_of_it_came_is_kept() {
+        let whole = journal();
+        let entries = || Entries::of(whole.as_slice());
+        let written = |is_left: fn(&Entry<'_>) -> bool| {
+            let mut out = Vec::new();
+            for entry in entries().map(|(entry, _)| entry).filter(is_left) {
+                entry.write(&mut out);
+            }
+            recover(out.as_slice(), Path::new("")).unwrap()
+        };
+
+        let answered = written(|entry| !matches!(entry, Entry::Asked { .. }));
+        let unanswered =
+            written(|entry| matches!(entry, Entry::Begin { .. } | Entry::Request { .. }));
+
+        assert_eq!((answered.cassette.interactions.len(), answered.unasked), (1, 0));
+        assert_eq!((unanswered.cassette.interactions.len(), unanswered.unasked), (0, 1));
     }
 }
