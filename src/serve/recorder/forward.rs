@@ -195,7 +195,7 @@ impl Recorder {
         let outward_too = outward.clone();
         let interim =
             Interim { early, gate, take: take.clone(), outward: outward_too, session, server };
-        let request = self.request(head, &target, headers, body, interim);
+        let request = self.request(head, &target, headers, (body, within.cloned()), interim);
         let Ok(request) = request else {
             // Nobody is to wait for an answer at the end.
             self.fail(take.as_deref(), &Fault::Target).await;
@@ -221,7 +221,7 @@ impl Recorder {
         head: &http::request::Parts,
         target: &str,
         headers: HeaderMap,
-        body: Outgoing,
+        (body, within): (Outgoing, Option<Rewriter>),
         interim: Interim,
     ) -> Result<Request<Outgoing>, http::Error> {
         let gate = interim.gate.clone();
@@ -229,7 +229,7 @@ impl Recorder {
             Some(gate) => Expected::new(body, gate).boxed_unsync(),
             None => body,
         };
-        let body = Sent::new(body, interim.take.clone(), self.patience.grace);
+        let body = Sent::new(body, interim.take.clone(), within, self.patience.grace);
         let mut request = Request::builder()
             .method(head.method.clone())
             .uri(self.upstream.uri_of(target)?)

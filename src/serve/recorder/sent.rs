@@ -10,6 +10,7 @@ use http_body::{Body, Frame, SizeHint};
 
 use super::take::Take;
 use super::upstream::Outgoing;
+use crate::serve::server::Rewriter;
 
 /// The client left before its request was complete.
 #[derive(Debug, Clone, Copy)]
@@ -37,12 +38,20 @@ pub(super) struct Sent {
 struct Source {
     body: Outgoing,
     take: Option<Arc<Take>>,
+    /// Puts the server's address in the place of ours in what is recorded, however it goes to the server: a
+    /// request is compared so.
+    inward: Option<Rewriter>,
     grace: Duration,
 }
 
 impl Sent {
-    pub(super) fn new(body: Outgoing, take: Option<Arc<Take>>, grace: Duration) -> Self {
-        let source = Source { body, take, grace };
+    pub(super) fn new(
+        body: Outgoing,
+        take: Option<Arc<Take>>,
+        inward: Option<Rewriter>,
+        grace: Duration,
+    ) -> Self {
+        let mut source = Source { body, take, inward, grace };
         source.note_end();
         Self { source: Some(source) }
     }
@@ -51,26 +60,45 @@ impl Sent {
 impl Source {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Abandoned>>> {
         let polled = Pin::new(&mut self.body).poll_frame(context);
-        let Some(take) = &self.take else { return polled };
+        let Some(take) = self.take.clone() else { return polled };
         match &polled {
             Poll::Ready(Some(Ok(frame))) => {
-                if let Some(bytes) = frame.data_ref() {
-                    take.sent(bytes);
+                match (frame.data_ref(), &mut self.inward) {
+                    (Some(bytes), Some(inward)) => take.sent(&inward.push(bytes.clone())),
+                    (Some(bytes), None) => take.sent(bytes),
+                    (None, _) => {}
                 }
                 self.note_end();
                 take.write();
             }
-            Poll::Ready(Some(Err(_))) => take.given_up(),
-            Poll::Ready(None) => take.asked(),
+            Poll::Ready(Some(Err(_))) => self.give_up(),
+            Poll::Ready(None) => self.complete(),
             Poll::Pending => take.awaits_more(),
         }
         polled
     }
 
     /// A body whose length is known may never be polled for its end.
-    fn note_end(&self) {
-        if let Some(take) = self.take.as_ref().filter(|_| self.body.is_end_stream()) {
-            take.asked();
+    fn note_end(&mut self) {
+        if self.body.is_end_stream() {
+            self.complete();
+        }
+    }
+
+    fn complete(&mut self) {
+        self.note_rest();
+        self.take.iter().for_each(Take::asked);
+    }
+
+    fn give_up(&mut self) {
+        self.note_rest();
+        self.take.iter().for_each(|take| take.given_up());
+    }
+
+    /// What may have been the beginning of our address.
+    fn note_rest(&mut self) {
+        if let Some((take, inward)) = self.take.as_ref().zip(self.inward.as_mut()) {
+            take.sent(&inward.finish());
         }
     }
 }
@@ -97,21 +125,23 @@ impl Body for Sent {
 
 impl Drop for Sent {
     fn drop(&mut self) {
-        let Some(source) = self.source.take() else { return };
-        let Some(take) = source.take.clone().filter(|take| take.is_arriving()) else { return };
+        let Some(mut source) = self.source.take() else { return };
+        if !source.take.as_ref().is_some_and(|take| take.is_arriving()) {
+            return;
+        }
         match tokio::runtime::Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn(read_on(source, take))),
-            Err(_) => take.given_up(),
+            Ok(runtime) => drop(runtime.spawn(read_on(source))),
+            Err(_) => source.give_up(),
         }
     }
 }
 
 /// Reads the rest of a request that the server does not read.
-async fn read_on(mut source: Source, take: Arc<Take>) {
+async fn read_on(mut source: Source) {
     let grace = source.grace;
     let rest = async {
         while let Some(Ok(_)) = std::future::poll_fn(|context| source.poll(context)).await {}
     };
     let _ = tokio::time::timeout(grace, rest).await;
-    take.given_up();
+    source.give_up();
 }

@@ -141,27 +141,59 @@ impl Kept {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use http_body_util::{BodyExt as _, Full};
+
+    use super::super::sent::{Abandoned, Sent};
     use super::super::tape::Tape;
     use super::*;
     use crate::cassette::{End, Headers, Name, Request};
     use crate::redact::Redactor;
     use crate::serve::recording::{Origins, Wording};
+    use crate::serve::server::Rewriter;
     use crate::store::Alarm;
+
+    fn tape(folder: &std::path::Path) -> Arc<Tape> {
+        let (origins, redactor, alarm) =
+            (Origins::default(), Redactor::standard(), Alarm::new(|_, _| {}));
+        let name = Name::new("tape").unwrap();
+        let tape = Tape::begin(folder, &name, origins, Wording::Fresh, redactor, alarm);
+        Arc::new(tape.unwrap().0)
+    }
+
+    fn asked(path: &str) -> Request {
+        let (method, path) = ("GET".to_owned(), path.to_owned());
+        Request { method, path, headers: Headers::new(), body: bytes::Bytes::new() }
+    }
+
+    #[tokio::test]
+    async fn a_request_is_recorded_with_the_servers_address_however_it_was_sent() {
+        let folder = tempfile::tempdir().unwrap();
+        let tape = tape(folder.path());
+        let said = "{\"to\":\"http://us:1/hook\"} http://us";
+        let body = Full::<bytes::Bytes>::from(said).map_err(|_| Abandoned).boxed_unsync();
+        let inward = Rewriter::new("http://us:1", "http://server");
+        let (take, inward) = (Some(tape.take(asked("/"))), Some(inward));
+
+        let sent = Sent::new(body, take, inward, Duration::ZERO).collect().await.unwrap();
+        let recorded = tape.so_far().unwrap();
+        tape.discard().unwrap();
+
+        assert_eq!(sent.to_bytes(), said);
+        let request = &recorded.interactions[0].request;
+        assert_eq!(request.body, "{\"to\":\"http://server/hook\"} http://us");
+    }
 
     #[test]
     fn no_more_is_held_than_may_be_however_long_a_recording_is() {
-        let (folder, name) = (tempfile::tempdir().unwrap(), Name::new("tape").unwrap());
-        let (origins, redactor, alarm) =
-            (Origins::default(), Redactor::standard(), Alarm::new(|_, _| {}));
-        let tape = Tape::begin(folder.path(), &name, origins, Wording::Fresh, redactor, alarm);
-        let tape = Arc::new(tape.unwrap().0);
+        let folder = tempfile::tempdir().unwrap();
+        let tape = tape(folder.path());
         let body = bytes::Bytes::from("word ".repeat(4_000));
 
         let mut most = 0;
         for number in 0..2 * HELD / body.len() {
-            let (method, path) = ("GET".to_owned(), format!("/{number}"));
-            let (headers, asked) = (Headers::new(), bytes::Bytes::new());
-            let take = tape.take(Request { method, path, headers, body: asked });
+            let take = tape.take(asked(&format!("/{number}")));
             take.asked();
             take.head(200, None, Headers::from_iter([("content-type", "text/plain")]));
             take.part(&body);
