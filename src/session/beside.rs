@@ -42,7 +42,7 @@ impl Gateway {
         self.beside.called.get().cloned().unwrap_or_else(called)
     }
 
-    fn all_tapes(&self) -> Vec<Arc<Tape>> {
+    pub(super) fn all_tapes(&self) -> Vec<Arc<Tape>> {
         lock(&self.tapes).values().filter_map(|cell| cell.get().cloned()).collect()
     }
 }

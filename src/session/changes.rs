@@ -1,16 +1,39 @@
 //! What a test runner changes of a recording before it is saved.
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use bytes::Bytes;
 use serde_json::{Map, Value};
 
+use super::gateway::Gateway;
 use crate::cassette::{Headers, Request};
 use crate::error::{Error, Result};
 use crate::serve::recorder::Change;
 
+/// Makes the changes that a JSON text asks for. If one of them cannot be made, none is.
+pub(super) fn make(gateway: &Gateway, text: &[u8]) -> Result<()> {
+    let changes = read(text)?;
+    if changes.is_empty() {
+        return Ok(());
+    }
+    let mut told = Vec::new();
+    for tape in gateway.all_tapes() {
+        told.extend(tape.told()?.into_iter().map(|take| (Arc::clone(&tape), take)));
+    }
+    if changes.iter().any(|(number, _)| *number >= told.len()) {
+        return Err(refused("numbers of what `interactions` says is `recorded`, from 0"));
+    }
+    for (number, change) in changes {
+        let (tape, take) = &told[number];
+        tape.change(*take, change);
+    }
+    Ok(())
+}
+
 /// The changes in a JSON text, by the numbers of the interactions; none if there is no text, or `null`.
-pub(super) fn read(text: &[u8]) -> Result<Vec<(usize, Change)>> {
+fn read(text: &[u8]) -> Result<Vec<(usize, Change)>> {
     if text.is_empty() {
         return Ok(Vec::new());
     }

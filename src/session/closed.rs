@@ -15,7 +15,7 @@ use crate::cassette::Name;
 use crate::compare::matching::{Mismatch, Proof};
 use crate::error::Result;
 use crate::serve::lock;
-use crate::serve::recorder::{Change, Course, Recording, Tape};
+use crate::serve::recorder::{Course, Recording, Tape};
 use crate::serve::replayer::Replayer;
 
 /// A session that takes no more requests. Answers that are under way are still recorded.
@@ -24,6 +24,8 @@ use crate::serve::replayer::Replayer;
 pub(crate) struct Closed {
     gateway: Arc<Gateway>,
     ended: Ended,
+    /// The sessions that were opened in it, and that nobody finished.
+    left: Vec<Self>,
 }
 
 /// What the sessions came to that were opened in another one, and finished.
@@ -42,8 +44,13 @@ impl Ended {
 }
 
 impl Closed {
-    pub(super) fn new(gateway: Arc<Gateway>, ended: Ended) -> Self {
-        Self { gateway, ended }
+    pub(super) fn new(gateway: Arc<Gateway>) -> Self {
+        Self { gateway, ended: Ended::default(), left: Vec::new() }
+    }
+
+    /// The same with the sessions that were opened in it: what those came to that were finished, and the others.
+    pub(super) fn with(self, ended: Ended, left: Vec<Self>) -> Self {
+        Self { ended, left, ..self }
     }
 
     /// What the runs have shown of each cassette.
@@ -52,7 +59,8 @@ impl Closed {
         let proofs = tracks
             .values()
             .filter_map(|slot| Some((slot.cassette.clone(), slot.replayer()?.proof()?)));
-        proofs.chain(self.ended.proofs.iter().cloned()).collect()
+        let left = self.left.iter().flat_map(Self::proofs);
+        proofs.chain(self.ended.proofs.iter().cloned()).chain(left).collect()
     }
 
     /// Who knows which rules fit no cassette, once everything is saved.
@@ -66,30 +74,34 @@ impl Closed {
     /// How many interactions are under way.
     #[cfg(feature = "cli")]
     pub(crate) fn unfinished(&self) -> usize {
-        self.tapes().iter().map(|(_, tape)| tape.unfinished()).sum()
+        self.all_tapes().iter().map(|(_, tape)| tape.unfinished()).sum()
     }
 
     /// Waits until they have come to their end, but not for longer than the grace time.
     pub(crate) async fn settle(&self) {
         // What the grace time ends ends a moment later.
         let limit = self.gateway.settings.given.patience.grace + Duration::from_secs(1);
-        for (_, tape) in self.tapes() {
+        for (_, tape) in self.all_tapes() {
             tape.settle(limit).await;
-        }
-    }
-
-    /// Changes what was recorded, before it is saved.
-    pub(super) fn change(&self, changes: &[(usize, Change)]) {
-        for (_, tape) in self.tapes() {
-            tape.change(changes);
         }
     }
 
     /// Saves what was recorded and sums up. All cassettes are tried before the first failure is
     /// returned.
     pub(crate) fn save(mut self, course: Course) -> Result<Summary> {
-        let mut recordings = Vec::new();
         let mut failure = lock(&self.gateway.failure).take();
+        for left in std::mem::take(&mut self.left) {
+            // Nobody has said how it went.
+            match left.save(if course == Course::Whole { Course::BrokenOff } else { course }) {
+                Ok(summary) => {
+                    summary.misses.iter().for_each(|it| self.gateway.misses().note(it.clone()));
+                    self.ended.summary.add(summary);
+                }
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        self.gateway.agree();
+        let mut recordings = Vec::new();
         for (name, tape) in self.tapes() {
             if course == Course::Discarded {
                 failure = failure.or(tape.discard().err());
@@ -122,6 +134,11 @@ impl Closed {
         }
         drifted.sort_by(|a, b| (&a.cassette, &a.session).cmp(&(&b.cassette, &b.session)));
         drifted
+    }
+
+    /// Its tapes, and those of the sessions that nobody finished.
+    fn all_tapes(&self) -> Vec<(Name, Arc<Tape>)> {
+        self.tapes().into_iter().chain(self.left.iter().flat_map(Self::all_tapes)).collect()
     }
 
     fn tapes(&self) -> Vec<(Name, Arc<Tape>)> {

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::serve::recorder::Course;
 use crate::serve::server::{Answer, Place, full, problem};
 use crate::store::mode::Mode;
-use crate::text::{form, nearest};
+use crate::text::{form, nearest, percent};
 
 const ROOT: &str = "/-/retape/";
 
@@ -30,7 +30,11 @@ const CONTROL: HeaderName = HeaderName::from_static("x-retape");
 
 pub(super) async fn answer(hub: &Hub, head: &Parts, body: Incoming, asked: &str) -> Answer {
     let (what, query) = asked.split_once('?').unwrap_or((asked, ""));
-    let session = parameter(query, "session");
+    let query: Vec<_> = form::pairs(query)
+        .map(|(name, value)| (percent::form_decoded(name), percent::form_decoded(value)))
+        .collect();
+    let parameter = |name| query.iter().find(|it| it.0 == name).map(|(_, value)| &**value);
+    let session = parameter("session");
     let known: &[&str] = match what {
         "sessions" | "misses" | "unplayed" | "unanswered" | "interactions" => &["session"],
         "reset" => &["session", "misses"],
@@ -38,7 +42,7 @@ pub(super) async fn answer(hub: &Hub, head: &Parts, body: Incoming, asked: &str)
         "finish" => &["session", "save"],
         _ => &[],
     };
-    if let Some((unknown, _)) = form::pairs(query).find(|(name, _)| !known.contains(name)) {
+    if let Some((unknown, _)) = query.iter().find(|(name, _)| !known.contains(&&**name)) {
         return refused(StatusCode::BAD_REQUEST, &unknown_parameter(what, unknown, known));
     }
     if head.method == Method::POST && !head.headers.contains_key(CONTROL) {
@@ -55,11 +59,11 @@ pub(super) async fn answer(hub: &Hub, head: &Parts, body: Incoming, asked: &str)
             Err(_) => refused(StatusCode::BAD_REQUEST, "the request was cut short"),
         },
         ("route", &Method::POST) => {
-            let routed = hub.route(session.unwrap_or_default(), parameter(query, "to"));
+            let routed = hub.route(session.unwrap_or_default(), parameter("to"));
             told_or_refused(routed.map(|()| json!({"routed": session})))
         }
         ("finish", &Method::POST) => {
-            let course = match parameter(query, "save") {
+            let course = match parameter("save") {
                 Some("no") => Course::Discarded,
                 None | Some("yes") => Course::Whole,
                 Some(_) => return refused(StatusCode::BAD_REQUEST, "`save` can be `yes` or `no`"),
@@ -71,14 +75,17 @@ pub(super) async fn answer(hub: &Hub, head: &Parts, body: Incoming, asked: &str)
             told_or_refused(hub.finish(session, course, &changes.to_bytes()).await)
         }
         ("idle-rules", &Method::GET) => told(json!({"idle_rules": hub.idle_rules()})),
-        _ => match session.and_then(|session| hub.opened(session)) {
-            // It is the only session there.
-            Some(opened) => {
-                load(&opened).await;
-                known_of(&opened, &head.method, what, query, None)
+        _ => {
+            let misses = parameter("misses");
+            match session.and_then(|session| hub.opened(session)) {
+                // It is the only session there.
+                Some(opened) => {
+                    load(&opened).await;
+                    known_of(&opened, &head.method, (what, None, misses))
+                }
+                None => known_of(&hub.main, &head.method, (what, session, misses)),
             }
-            None => known_of(&hub.main, &head.method, what, query, session),
-        },
+        }
     }
 }
 
@@ -95,9 +102,7 @@ async fn load(gateway: &Gateway) {
 fn known_of(
     gateway: &Gateway,
     method: &Method,
-    what: &str,
-    query: &str,
-    session: Option<&str>,
+    (what, session, cleared): (&str, Option<&str>, Option<&str>),
 ) -> Answer {
     match (what, method) {
         ("health", &Method::GET) => told(json!({
@@ -114,7 +119,7 @@ fn known_of(
             told(json!({"unanswered": gateway.unanswered()}))
         }
         ("unplayed", &Method::GET) => unplayed(gateway, session),
-        ("reset", &Method::POST) => reset(gateway, session, parameter(query, "misses")),
+        ("reset", &Method::POST) => reset(gateway, session, cleared),
         _ => {
             let known = "GET health, idle-rules; GET sessions, misses, unplayed, unanswered, each with \
                          ?session=NAME or without; POST reset[?session=NAME][&misses=clear]; POST open; \
@@ -188,11 +193,6 @@ fn unknown_parameter(what: &str, name: &str, known: &[&str]) -> String {
         known => nearest::hint(name, known),
     };
     format!("`{what}` has no parameter `{name}`; {hint}")
-}
-
-fn parameter<'q>(query: &'q str, name: &str) -> Option<&'q str> {
-    let mut parameters = query.split('&').filter_map(|parameter| parameter.split_once('='));
-    parameters.find(|(other, _)| *other == name).map(|(_, value)| value)
 }
 
 /// What was done, or why it could not be.

@@ -26,7 +26,7 @@ use crate::serve::lock;
 use crate::serve::recorder::{Asked, Course};
 use crate::serve::replayer::{Replayer, miss_answer};
 use crate::serve::server::{
-    Address, Answer, ClientTrust, Handler, Refusal, Tunnel, Unread, Via, origin,
+    Address, Answer, ClientTrust, Handler, Refusal, Tunnel, Unread, Via, host_of, origin,
 };
 use crate::serve::websocket::{is_upgrade, raw_upgrade};
 use crate::store::mode::Mode;
@@ -115,17 +115,16 @@ impl Hub {
         course: Course,
         changes: &[u8],
     ) -> Result<Value> {
-        let changes = changes::read(changes)?;
+        let found = lock(&self.opened).get(session).cloned();
+        changes::make(&*found.ok_or_else(|| not_opened(session))?, changes)?;
         let gateway = lock(&self.opened).remove(session).ok_or_else(|| not_opened(session))?;
         lock(&self.routes).retain(|_, to| to != session);
         gateway.end_waiting();
         gateway.close_sockets(GRACE).await;
-        gateway.agree();
-        let is_proof = gateway.settings.given.is_proving && !self.main.settings.given.is_proving;
+        let is_proof = self.is_proof(&gateway);
         let folder = gateway.settings.folder.clone();
-        let closed = Closed::new(gateway, Ended::default());
+        let closed = Closed::new(gateway);
         closed.settle().await;
-        closed.change(&changes);
         let proofs = closed.proofs();
         let summary = closed.save(course)?;
         let mut told = summary.to_json();
@@ -161,9 +160,17 @@ impl Hub {
         }
     }
 
-    /// What the sessions that were finished came to.
-    pub(super) fn ended(&self) -> Ended {
-        std::mem::take(&mut *lock(&self.ended))
+    /// The main session at its end, with those that were opened in it: whoever should have finished them may
+    /// have been killed.
+    pub(super) fn close(&self) -> Closed {
+        let opened = std::mem::take(&mut *lock(&self.opened)).into_values();
+        let left = opened.filter(|gateway| !self.is_proof(gateway)).map(Closed::new).collect();
+        Closed::new(Arc::clone(&self.main)).with(std::mem::take(&mut *lock(&self.ended)), left)
+    }
+
+    /// Whether an opened session is run against what was recorded a moment ago.
+    fn is_proof(&self, opened: &Gateway) -> bool {
+        opened.settings.given.is_proving && !self.main.settings.given.is_proving
     }
 
     /// The session that was opened under that name, or to which it leads.
@@ -226,7 +233,7 @@ impl Hub {
         let uri = std::mem::take(&mut head.uri).into_parts();
         let proxied = uri.authority.map(|authority| Proxied {
             session: String::new(),
-            origin: origin(uri.scheme.as_ref().map_or("http", Scheme::as_str), authority.as_str()),
+            origin: origin(uri.scheme.as_ref().map_or("http", Scheme::as_str), host_of(&authority)),
             rule: HostRule::Recorded,
         });
         head.uri = uri.path_and_query.map_or_else(Uri::default, Uri::from);

@@ -208,6 +208,6 @@ impl Session {
         self.server.stop(GRACE).await;
         self.hub.close_sockets(GRACE).await;
         self.unfinished.finish();
-        Closed::new(Arc::clone(&self.hub.main), self.hub.ended())
+        self.hub.close()
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::beside::Beside;
-use super::closed::{Closed, Ended};
+use super::closed::Closed;
 use super::gateway::Gateway;
 use super::track::Track;
 use super::{Miss, SessionBuilder};
@@ -96,6 +96,6 @@ impl Piped {
 
     /// The session is over.
     pub(crate) fn close(self) -> Closed {
-        Closed::new(self.gateway, Ended::default())
+        Closed::new(self.gateway)
     }
 }

@@ -151,6 +151,51 @@ async fn what_is_not_to_be_saved_leaves_no_file() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_nobody_finishes_ends_with_the_main_session() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(|asked: &Asked| format!("{:?}", asked.path()));
+    let session = stage.replay().await;
+    let url = session.url();
+    let record = json!({"cassette": "a", "mode": "record", "upstream": upstream.url()});
+    let opened = open(&url, record.clone());
+    get(&format!("{}/x", opened["url"].as_str().unwrap()));
+    finished(&url, "finish?session=~opened-1");
+    for (settings, path) in [(record, "/y"), (json!({"cassette": "a", "mode": "replay"}), "/z")] {
+        let opened = open(&url, settings);
+        get(&format!("{}{path}", opened["url"].as_str().unwrap()));
+    }
+
+    let summary = session.stop().await.unwrap();
+
+    assert_eq!(summary.misses.len(), 1);
+    // Whoever should have finished it may have been killed in the middle.
+    assert!(stage.file("a.json").contains("/x"));
+    assert!(stage.file("a.failed.json").contains("/y"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_query_of_a_control_request_is_read_as_any_form() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(|asked: &Asked| format!("{:?}", asked.path()));
+    let session = stage.replay().await;
+    let url = session.url();
+    let settings = json!({"cassette": "a", "mode": "record", "upstream": upstream.url()});
+    let opened = open(&url, settings);
+    get(&format!("{}/x", opened["url"].as_str().unwrap()));
+
+    finished(&url, "finish?%73ession=%7Eopened-1");
+    get(&format!("{url}/a~1/-/x"));
+    get(&format!("{url}/a~2/-/x"));
+    let default = finished(&url, "reset?session");
+    let one = finished(&url, "reset?session=a%7E2");
+    let all = finished(&url, "reset");
+    session.stop().await.unwrap();
+
+    let reset = [default, one, all].map(|it| it["reset"].clone());
+    assert_eq!(reset, [json!(0), json!(1), json!(2)]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_transport_leads_to_a_session_and_the_client_sees_the_server_itself() {
     let stage = Stage::new();
     let upstream = Upstream::json(|_: &Asked| "{}".to_owned());
@@ -375,10 +420,12 @@ async fn what_was_recorded_is_saved_as_the_test_runner_changes_it() {
         {"interaction": 1, "request": request, "response": response},
     ]);
     let wrong = control(&url, "POST", "finish?session=~opened-1", &json!([{"drop": true}]));
+    let beyond = json!([{"interaction": 0, "drop": true}, {"interaction": 2, "drop": true}]);
+    let beyond = control(&url, "POST", "finish?session=~opened-1", &beyond);
     let (_, told) = control(&url, "POST", "finish?session=~opened-1", &changes);
     session.stop().await.unwrap();
 
-    assert_eq!(wrong.0, 422, "{}", wrong.1);
+    assert_eq!((wrong.0, beyond.0), (422, 422), "{} {}", wrong.1, beyond.1);
     assert_eq!(told["recorded"][0]["interactions"], 1);
     let kept = stage.file("a.json");
     assert!(

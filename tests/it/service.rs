@@ -38,6 +38,20 @@ async fn a_client_in_the_process_is_recorded_and_replayed_under_the_servers_own_
 }
 
 #[tokio::test]
+async fn who_asks_is_no_part_of_the_servers_address() {
+    let stage = Stage::new();
+    let live = Upstream::json(|_| "1".to_owned());
+    let session = stage.session(Mode::Record).upstream(live.url()).start().await.unwrap();
+    let url = live.url().replace("http://", "http://user:word@");
+
+    let answer = ask(&mut session.service(), &format!("{url}/v1/echo"), "2").await;
+
+    assert_eq!(answer.0, 200);
+    session.finish().await.unwrap();
+    assert_eq!(stage::only(&stage.cassette()).request.path, "/v1/echo");
+}
+
+#[tokio::test]
 async fn the_address_of_a_replay_need_not_be_the_one_that_was_recorded() {
     let session = Session::builder("openai/rest").mode(Mode::Replay).start().await.unwrap();
     let request = http::Request::get("https://api.example.com/v1/models");

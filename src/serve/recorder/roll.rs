@@ -166,3 +166,15 @@ fn nothing() -> Interaction {
     let request = Request { method, path, headers, body };
     Interaction { after: Vec::new(), request, outcome: Outcome::Nothing(End::Interrupted) }
 }
+
+/// Whether an answer had still something to send. One of which only the end was missing had said
+/// all, unless the client listened for more, or never got the answer to its call: servers are often a
+/// moment late with the end. What a body in one piece had sent of itself depends on the network and is
+/// not kept.
+pub(super) fn unfinished(progress: &mut Progress, earlier: Facts) -> bool {
+    if earlier.chunks == 0 {
+        progress.chunks = 0;
+        return true;
+    }
+    progress.chunks < earlier.chunks as usize || earlier.is_listening || earlier.is_unanswered
+}

@@ -123,14 +123,6 @@ impl Kept {
         }
     }
 
-    /// Whether it came to be.
-    pub(super) fn is_kept(&self) -> bool {
-        match self {
-            Self::Held(take) => take.interaction(&mut Larges::new()).is_some(),
-            Self::Finished(_) => true,
-        }
-    }
-
     fn held(&self) -> Option<Arc<Take>> {
         match self {
             Self::Held(take) => Some(Arc::clone(take)),
@@ -150,7 +142,7 @@ mod tests {
     use super::*;
     use crate::cassette::{End, Headers, Name, Request};
     use crate::redact::Redactor;
-    use crate::serve::recording::{Origins, Wording};
+    use crate::serve::recording::{Change, Origins, Wording};
     use crate::serve::server::Rewriter;
     use crate::store::Alarm;
 
@@ -183,6 +175,25 @@ mod tests {
         assert_eq!(sent.to_bytes(), said);
         let request = &recorded.interactions[0].request;
         assert_eq!(request.body, "{\"to\":\"http://server/hook\"} http://us");
+    }
+
+    #[test]
+    fn a_change_is_of_what_was_told_though_an_earlier_request_is_complete_only_then() {
+        let folder = tempfile::tempdir().unwrap();
+        let tape = tape(folder.path());
+        let slow = tape.take(asked("/slow"));
+        tape.take(asked("/quick")).asked();
+
+        let told = tape.so_far().unwrap();
+        slow.asked();
+        tape.change(tape.told().unwrap()[0], Change::Drop);
+        let left = tape.so_far().unwrap();
+        tape.discard().unwrap();
+
+        let paths = |it: &crate::cassette::Cassette| -> Vec<String> {
+            it.interactions.iter().map(|it| it.request.path.clone()).collect()
+        };
+        assert_eq!((paths(&told), paths(&left)), (vec!["/quick".into()], vec!["/slow".into()]));
     }
 
     #[test]

@@ -9,9 +9,8 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::Notify;
 
 use super::clock::rfc3339;
-use super::finished::Facts;
 use super::rescue::{free, rescue};
-use super::roll::{Roll, Rolled};
+use super::roll::{Roll, Rolled, unfinished};
 use super::take::{Take, begun};
 use super::takes::{Kept as Held, Takes};
 use crate::cassette::{
@@ -57,6 +56,8 @@ struct State {
     distrusts: bool,
     /// What takes are to be in the cassette, by their numbers.
     changes: BTreeMap<usize, Change>,
+    /// The takes that somebody was told of last, if anybody was.
+    told: Option<Vec<usize>>,
     /// The secrets of bodies that are not held: what is saved of these has them no more.
     found: Secrets,
     /// Whether something was not recorded because this process may open no more files.
@@ -107,6 +108,7 @@ impl Tape {
             given: Vec::new(),
             distrusts: false,
             changes: BTreeMap::new(),
+            told: None,
             found: Secrets::default(),
             out_of_files: false,
         };
@@ -172,7 +174,7 @@ impl Tape {
     /// If something cannot be written. The journal and an earlier cassette are as they were then.
     pub fn finish(&self, base: Option<&Cassette>, course: Course) -> Result<Recording> {
         let complete = self.journal.complete();
-        let (mut cassette, roll, dropped) = self.roll(base).map_err(|error| self.unsaved(error))?;
+        let (mut cassette, roll, takes) = self.roll(base).map_err(|error| self.unsaved(error))?;
         // What is not held in memory is read from there.
         if cassette.larges.values().any(|large| large.file == self.journal.path()) {
             complete.map_err(|error| self.unsaved(error))?;
@@ -193,7 +195,7 @@ impl Tape {
             kept: None,
             carriers: Vec::new(),
             afresh: None,
-            dropped,
+            dropped: self.dropped(&takes),
             fault: self.state().fault.take(),
             doubled: doubled(&cassette.recorded.upstream, new()),
             suspects: Vec::new(),
@@ -293,8 +295,9 @@ impl Tape {
     ///
     /// If the journal cannot be read.
     pub fn so_far(&self) -> Result<Cassette> {
-        let cassette = self.roll(None).and_then(|(cassette, roll, _)| held(cassette, roll));
-        let cassette = cassette.map_err(|error| self.unsaved(error))?;
+        let (cassette, roll, takes) = self.roll(None).map_err(|error| self.unsaved(error))?;
+        let cassette = held(cassette, roll).map_err(|error| self.unsaved(error))?;
+        self.state().told = Some(takes);
         Ok(self.knowing().recording(cassette).into_inner())
     }
 
@@ -314,17 +317,20 @@ impl Tape {
         self.state().given.extend_from_slice(given);
     }
 
-    /// Changes what is to be saved, by the numbers in [`so_far`](Self::so_far).
-    pub fn change(&self, changes: &[(usize, Change)]) {
-        let mut state = self.state();
-        let takes = state.takes.iter().enumerate();
-        let kept: Vec<usize> =
-            takes.filter(|(_, take)| take.is_kept()).map(|(number, _)| number).collect();
-        for (number, change) in changes {
-            if let Some(take) = kept.get(*number) {
-                state.changes.insert(*take, change.clone());
-            }
-        }
+    /// The takes in what was told last [so far](Self::so_far): others may have come between them since. If nobody
+    /// was told, those that are there.
+    ///
+    /// # Errors
+    ///
+    /// If the journal cannot be read.
+    pub fn told(&self) -> Result<Vec<usize>> {
+        let told = self.state().told.clone();
+        told.map_or_else(|| self.roll(None).map(|(_, _, takes)| takes), Ok)
+    }
+
+    /// Changes what is to be saved of a take.
+    pub fn change(&self, take: usize, change: Change) {
+        self.state().changes.insert(take, change);
     }
 
     /// Saves nothing, and removes the journal.
@@ -480,8 +486,8 @@ impl Tape {
         true
     }
 
-    /// What was recorded, with the numbers of what never came to be left out.
-    fn roll(&self, base: Option<&Cassette>) -> Result<(Cassette, Roll<'_>, usize)> {
+    /// What was recorded, without what never came to be, and the takes that are in it.
+    fn roll(&self, base: Option<&Cassette>) -> Result<(Cassette, Roll<'_>, Vec<usize>)> {
         let state = self.state();
         let (mut cassette, mut roll) =
             (base.cloned().unwrap_or_default(), Roll::new(&self.journal));
@@ -514,11 +520,16 @@ impl Tape {
             numbers.insert(number, new);
         }
         roll.complete()?;
-        let left_out = state.changes.values().filter(|change| **change == Change::Drop).count();
-        let dropped = state.takes.len() - numbers.len() - left_out;
         drop(state);
         self.settle_origins(&mut cassette.recorded, &mut roll);
-        Ok((cassette, roll, dropped))
+        Ok((cassette, roll, numbers.into_keys().collect()))
+    }
+
+    /// How many takes besides these never came to be.
+    fn dropped(&self, takes: &[usize]) -> usize {
+        let state = self.state();
+        let left_out = state.changes.values().filter(|change| **change == Change::Drop).count();
+        state.takes.len() - takes.len() - left_out
     }
 
     /// Whether its client names the servers, as nobody did when it was begun.
@@ -558,18 +569,6 @@ fn out_of_files(path: Option<&Path>) -> Error {
     });
     Error::new(Kind::OutOfFiles)
         .with_hint(format!("allow more (`ulimit -n 4096`), then record again{saved}"))
-}
-
-/// Whether an answer had still something to send. One of which only the end was missing had said
-/// all, unless the client listened for more, or never got the answer to its call: servers are often a
-/// moment late with the end. What a body in one piece had sent of itself depends on the network and is
-/// not kept.
-fn unfinished(progress: &mut Progress, earlier: Facts) -> bool {
-    if earlier.chunks == 0 {
-        progress.chunks = 0;
-        return true;
-    }
-    progress.chunks < earlier.chunks as usize || earlier.is_listening || earlier.is_unanswered
 }
 
 /// A request that says the path of the server's address once more, and was answered 404.
