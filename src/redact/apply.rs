@@ -14,7 +14,7 @@ use crate::text::plain;
 
 /// Applies the rules to a request, and replaces what they found wherever else it stands in it.
 pub(super) fn request(redactor: &Redactor, request: &mut Request, secrets: &mut Secrets) {
-    let own = rules(redactor, request, Secrets::default());
+    let mut own = rules(redactor, request, Secrets::default());
     if !own.is_empty() {
         known(redactor, request, &own.searcher());
     }
@@ -262,7 +262,7 @@ fn by_names(redactor: &Redactor, all: &mut impl Interactions, secrets: &mut Secr
     for number in 0..all.count() {
         all.change(number, |interaction| {
             let own = secrets.begin();
-            let own = rules(redactor, &mut interaction.request, own);
+            let mut own = rules(redactor, &mut interaction.request, own);
             known(redactor, &mut interaction.request, &own.searcher());
             secrets.extend(own);
             if let Outcome::Response(answer) = &mut interaction.outcome {

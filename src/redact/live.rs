@@ -38,9 +38,6 @@ pub struct Live {
     redactor: Redactor,
     side: Side,
     secrets: Secrets,
-    searcher: Searcher,
-    /// How many of the secrets it knows.
-    known: usize,
     /// The beginning of a line, if expressions of a person's own look at lines.
     line: Vec<u8>,
     /// Bytes that may be the beginning of a known secret.
@@ -68,8 +65,6 @@ impl Live {
         Self {
             redactor: redactor.clone(),
             side: Side::Response,
-            searcher: searcher(redactor, &secrets),
-            known: secrets.len(),
             secrets,
             line: Vec::new(),
             held: Vec::new(),
@@ -243,9 +238,12 @@ impl Live {
     /// decided.
     fn replace_known(&mut self, input: Input, (found, decided): (Vec<Edit>, usize)) {
         self.learn();
+        let nothing = Searcher::default();
+        let searcher =
+            if self.redactor.applies(Rule::Values) { self.secrets.learned() } else { &nothing };
         let (edits, end) = match input {
-            Input::Done => (self.searcher.edits_of_body(&self.held), self.held.len()),
-            Input::More => self.searcher.decided_edits(&self.held),
+            Input::Done => (searcher.edits_of_body(&self.held), self.held.len()),
+            Input::More => searcher.decided_edits(&self.held),
         };
         // What overlaps what is not decided yet is looked at again.
         let mut end = end.min(decided);
@@ -299,8 +297,7 @@ impl Live {
     /// Searches for what was found from now on.
     fn learn(&mut self) {
         if self.learns && self.redactor.applies(Rule::Values) {
-            self.secrets.add_to(&mut self.searcher, self.known);
-            self.known = self.secrets.len();
+            self.secrets.learn();
         }
     }
 
@@ -409,10 +406,6 @@ fn beyond_ascii(bytes: &[u8]) -> usize {
     let has_other = |four: &&[u8; 4]| u32::from_ne_bytes(**four) & 0x8080_8080 != 0;
     let fours = bytes.as_chunks::<4>().0.iter().take_while(has_other).count();
     bytes[..4 * fours].iter().rposition(|byte| !byte.is_ascii()).map_or(0, |last| last + 1)
-}
-
-fn searcher(redactor: &Redactor, secrets: &Secrets) -> Searcher {
-    if redactor.applies(Rule::Values) { secrets.searcher() } else { Searcher::default() }
 }
 
 #[cfg(test)]

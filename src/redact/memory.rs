@@ -2,12 +2,11 @@
 
 use std::collections::HashSet;
 use std::hash::BuildHasher as _;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use foldhash::fast::RandomState;
 use http::HeaderMap;
 
-use super::searcher::Searcher;
 use super::{Found, Redactor, Secrets, apply, header};
 use crate::cassette::{Headers, Request};
 
@@ -22,8 +21,6 @@ pub struct Memory {
 #[derive(Debug, Default)]
 struct Known {
     secrets: Secrets,
-    /// Preparing a search takes longer than most requests.
-    searcher: Arc<Searcher>,
     /// Whether what is known before any request is among them.
     is_begun: bool,
     /// Header fields that were looked at, by their hash: an SDK sends most of its own each time.
@@ -71,24 +68,28 @@ impl Memory {
     }
 
     /// Secrets and fields are noted at once: another request may come with the same.
-    fn remember(&self, redactor: &Redactor, request: &mut Request, own: Secrets, fields: Vec<u64>) {
+    fn remember(
+        &self,
+        redactor: &Redactor,
+        request: &mut Request,
+        mut own: Secrets,
+        fields: Vec<u64>,
+    ) {
         let searcher = {
             let mut known = self.known();
             if !std::mem::replace(&mut known.is_begun, true) {
                 known.secrets.extend(redactor.known());
-                known.searcher = Arc::new(known.secrets.searcher());
             }
             if !known.secrets.covers(&own) {
                 // What a request calls a secret itself counts before what others called it.
                 apply::known(redactor, request, &own.searcher());
                 known.secrets.extend(own);
-                known.searcher = Arc::new(known.secrets.searcher());
             }
             if known.fields.len() + fields.len() > FIELDS {
                 known.fields.clear();
             }
             known.fields.extend(fields);
-            Arc::clone(&known.searcher)
+            known.secrets.searcher()
         };
         apply::known(redactor, request, &searcher);
     }

@@ -153,7 +153,7 @@ impl Notes<'_> {
             return None;
         }
         if own.is_no_secret(name) {
-            self.secrets.spare(secret);
+            self.secrets.spare(secret.to_owned());
             return None;
         }
         if value::is_placeholder(secret) {

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
@@ -21,6 +22,9 @@ pub struct Secrets {
     named: HashMap<String, Named, RandomState>,
     /// What stands where a person says that no secret is.
     spared: HashSet<String, RandomState>,
+    /// Finds the first ones, so many: to prepare a search for all of them takes long.
+    searcher: Arc<Searcher>,
+    searched: usize,
     /// So many stand within others, as a password in `Basic …` does.
     within: usize,
 }
@@ -59,6 +63,9 @@ impl Secrets {
         for value in self.found.drain(count..) {
             self.known.remove(&value);
         }
+        if self.searched > count {
+            self.search_anew();
+        }
     }
 
     /// None yet, which go on counting where these are; [extend](Self::extend) brings the count back.
@@ -70,7 +77,7 @@ impl Secrets {
     /// Adds the secrets of `other`; what stood for a value before stays.
     pub fn extend(&mut self, other: Self) {
         let Self { mut known, found, named, spared, .. } = other;
-        self.spared.extend(spared);
+        spared.into_iter().for_each(|value| self.spare(value));
         for value in found.into_iter().filter(|value| !value::is_placeholder(value)) {
             if let Some(placeholder) = known.remove(&value) {
                 self.add(&value, placeholder);
@@ -108,8 +115,11 @@ impl Secrets {
 
     /// Leaves a value alone that stands where a person says that no secret is, unless a telling name
     /// stands before it elsewhere.
-    pub(super) fn spare(&mut self, value: &str) {
-        self.spared.insert(value.to_owned());
+    pub(super) fn spare(&mut self, value: String) {
+        if self.known.contains_key(&value) && !self.is_spared(&value) {
+            self.search_anew();
+        }
+        self.spared.insert(value);
     }
 
     /// None yet, which leave the same alone.
@@ -185,10 +195,24 @@ impl Secrets {
         Found { named, within: self.within }
     }
 
-    pub(super) fn searcher(&self) -> Searcher {
-        let mut searcher = Searcher::default();
-        self.add_to(&mut searcher, 0);
-        searcher
+    /// What finds all of them.
+    pub(super) fn searcher(&mut self) -> Arc<Searcher> {
+        self.learn();
+        Arc::clone(&self.searcher)
+    }
+
+    /// What finds those that were learned.
+    pub(super) fn learned(&self) -> &Searcher {
+        &self.searcher
+    }
+
+    /// Searches for all that were found from now on.
+    pub(super) fn learn(&mut self) {
+        if self.searched < self.found.len() {
+            let mut searcher = std::mem::take(&mut self.searcher);
+            self.add_to(Arc::make_mut(&mut searcher), self.searched);
+            (self.searcher, self.searched) = (searcher, self.found.len());
+        }
     }
 
     /// Adds those to a search that were found behind the first ones.
@@ -198,6 +222,11 @@ impl Secrets {
                 searcher.add(value, placeholder);
             }
         }
+    }
+
+    /// What was learned is no longer so.
+    fn search_anew(&mut self) {
+        (self.searcher, self.searched) = Default::default();
     }
 
     fn add(&mut self, value: &str, placeholder: String) {
@@ -252,5 +281,27 @@ impl Redactor {
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Secrets({})", self.found.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_goes_on_from_what_it_knows_until_that_is_no_longer_so() {
+        let text = b"first-5ecret and second-5ecret";
+        let mut secrets = Secrets::default();
+        secrets.note("first-5ecret", "[1]".to_owned());
+        let before = Arc::as_ptr(&secrets.searcher());
+
+        secrets.note("second-5ecret", "[2]".to_owned());
+
+        assert_eq!(Arc::as_ptr(&secrets.searcher()), before);
+        assert_eq!(secrets.searcher().edits(text).len(), 2);
+        secrets.spare("first-5ecret".to_owned());
+        assert_eq!(secrets.searcher().edits(text).len(), 1);
+        secrets.truncate(1);
+        assert_eq!(secrets.searcher().edits(text).len(), 0);
     }
 }
