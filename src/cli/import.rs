@@ -1,7 +1,7 @@
 //! `retape import`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -84,6 +84,7 @@ struct Tally {
     codings: usize,
     lengths: usize,
     present: Vec<String>,
+    doubled: Vec<String>,
     skipped: Vec<String>,
     failed: Vec<Error>,
 }
@@ -95,9 +96,8 @@ impl Tally {
             match became {
                 Ok(Became::Imported(facts)) => tally.add(facts),
                 Ok(Became::Present(name)) => tally.present.push(name.to_string()),
-                Ok(Became::Skipped(path)) => {
-                    tally.skipped.push(from_here(&path).display().to_string())
-                }
+                Ok(Became::Doubled(path)) => tally.doubled.push(shown(&path)),
+                Ok(Became::Skipped(path)) => tally.skipped.push(shown(&path)),
                 Err(error) => tally.failed.push(error),
             }
         }
@@ -122,10 +122,7 @@ impl Tally {
                 count(*interactions, "interaction")
             ));
         }
-        let skipped = match self.skipped.split_at_checked(FEW) {
-            Some((few, [_, ..])) => format!("{}, …", few.join(", ")),
-            _ => self.skipped.join(", "),
-        };
+        let (doubled, skipped) = (few(&self.doubled), few(&self.skipped));
         let notes = [
             (self.several, "cassette", "asked several servers"),
             (self.redacted, "answer", "had a secret that was replaced; `--as-is` keeps it"),
@@ -135,6 +132,13 @@ impl Tally {
                 "said to be compressed and was not: `content-encoding` is left out",
             ),
             (self.lengths, "answer", "announced a body and had none: `content-length` is 0"),
+            (
+                self.doubled.len(),
+                "file",
+                &format!(
+                    "of a cassette that is there already from another file, left out: {doubled}"
+                ),
+            ),
             (self.skipped.len(), "file", &format!("of no known format, left out: {skipped}")),
             (self.present.len(), "cassette", "there already, and stays; `--replace` replaces it"),
         ];
@@ -142,5 +146,17 @@ impl Tally {
             tell::line(&format!("  {}: {said}", count(number, what)));
         }
         self.failed.iter().for_each(tell::error);
+    }
+}
+
+fn shown(path: &Path) -> String {
+    from_here(path).display().to_string()
+}
+
+/// The first of some files.
+fn few(files: &[String]) -> String {
+    match files.split_at_checked(FEW) {
+        Some((few, [_, ..])) => format!("{}, …", few.join(", ")),
+        _ => files.join(", "),
     }
 }

@@ -1,7 +1,9 @@
 //! Files of other tools.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use super::foreign::load_foreign;
 use super::{find_config, list, path_of, save, side::in_parallel};
@@ -43,6 +45,8 @@ pub(crate) enum Became {
     Imported(Facts),
     /// There is a cassette of that name.
     Present(Name),
+    /// Another file has become the cassette of that name.
+    Doubled(PathBuf),
     /// It is a recording of no tool that is known.
     Skipped(PathBuf),
 }
@@ -91,10 +95,17 @@ pub(crate) fn sources(path: &Path) -> Result<Vec<Source>> {
 
 /// Imports files, on all processors. What became of each stands in their order.
 pub(crate) fn import(sources: &[Source], how: &Import) -> Vec<Result<Became>> {
-    in_parallel(sources, |source| Ok(import_one(source, how))).unwrap_or_default()
+    let taken = Mutex::default();
+    // Files that are called alike come one after the other, so that always the first one is taken.
+    let alike: Vec<&[Source]> = sources.chunk_by(|one, other| one.name == other.name).collect();
+    let import_each = |sources: &&[Source]| -> Result<Vec<Result<Became>>> {
+        Ok(sources.iter().map(|source| import_one(source, how, &taken)).collect())
+    };
+    in_parallel(&alike, import_each).unwrap_or_default().into_iter().flatten().collect()
 }
 
-fn import_one(source: &Source, how: &Import) -> Result<Became> {
+/// Imports a file, unless its cassette is `taken` by another one.
+fn import_one(source: &Source, how: &Import, taken: &Mutex<BTreeSet<Name>>) -> Result<Became> {
     let imported = match load_foreign(&source.path) {
         Err(error) if error.is_unknown_format() && !source.is_named => {
             return Ok(Became::Skipped(source.path.clone()));
@@ -103,6 +114,9 @@ fn import_one(source: &Source, how: &Import) -> Result<Became> {
     };
     let Imported { mut cassette, corrected, name } = imported;
     let name = source.called(name.as_deref())?;
+    if !taken.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone()) {
+        return Ok(Became::Doubled(source.path.clone()));
+    }
     if how.present == Present::Stays && path_of(&how.into, &name).is_file() {
         return Ok(Became::Present(name));
     }

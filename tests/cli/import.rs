@@ -98,6 +98,22 @@ fn what_is_there_stays_unless_it_is_to_be_replaced() {
 }
 
 #[test]
+fn of_two_files_that_become_one_cassette_the_first_is_taken() {
+    let stage = stage();
+    for path in ["a.yaml", "a.yml", "b.yaml"] {
+        stage.write(&format!("twice/{path}"), &HELLO.replace("v1/chat", path));
+    }
+
+    let (status, said) = import(&stage, &["--replace", "twice"]);
+
+    assert_eq!(status, Some(0), "{said}");
+    let left_out =
+        "1 file: of a cassette that is there already from another file, left out: twice/a.yml";
+    assert!(said.contains("imported 2 cassettes") && said.contains(left_out), "{said}");
+    assert!(stage.read("cassettes/a.json").contains("/a.yaml"));
+}
+
+#[test]
 fn a_file_that_cannot_be_read_fails_and_the_rest_is_imported() {
     let stage = stage();
     stage.write("tests/cassettes/broken.yaml", "interactions: [");

@@ -234,3 +234,18 @@ fn the_same_request_gets_its_answers_in_turn_from_wiremock() {
     }
     "#);
 }
+
+#[test]
+fn a_mapping_names_its_host_and_pieces_that_go_back_in_time_take_none() {
+    let made = made(&[json!({
+        "request": {"method": "GET", "path": "http://[::1]:8/v1"},
+        "response": {"status": 200, "headers": {"content-type": "text/event-stream"},
+            "stream": [{"ms": 9, "text": "data: 1\n\n"}, {"ms": 6, "text": "data: 2\n\n"}]},
+    })]);
+
+    let mapping: Value = serde_json::from_str(&export(&[made], To::Wiremock).text).unwrap();
+
+    let mapping = &mapping["mappings"][0];
+    assert_eq!(mapping["request"]["host"]["equalTo"], "[::1]");
+    assert_eq!(mapping["response"].get("chunkedDribbleDelay"), None);
+}

@@ -1,5 +1,11 @@
 //! What other tools recorded.
 
+use std::io::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use insta::assert_snapshot;
 use retape::cassette::foreign::{Imported, import};
 use retape::cassette::{Body, Interaction, Outcome, Response, format};
@@ -96,6 +102,21 @@ fn a_header_that_contradicts_the_body_is_corrected() {
     let answer = imported.cassette.interactions[0].response().unwrap();
     let fields: Vec<_> = answer.headers.iter().map(|(name, value)| (name, &value[..])).collect();
     assert_eq!(fields, [("x-a", &b"one"[..]), ("x-a", b"two")]);
+}
+
+#[test]
+fn what_is_compressed_very_well_stays_compressed() {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+    gzip.write_all(&b"{\"id\": 0}\n".repeat(400_000)).unwrap();
+    let body = STANDARD.encode(gzip.finish().unwrap());
+    let fields = "    headers: {content-encoding: [gzip]}";
+
+    let imported =
+        imported(&vcr(NOTHING, &format!("{fields}\n    body: {{string: !!binary {body}}}")));
+
+    assert_eq!(imported.corrected.codings, 0);
+    let answer = imported.cassette.interactions[0].response().unwrap();
+    assert_eq!(answer.headers.get("content-encoding"), Some("gzip"));
 }
 
 #[test]

@@ -93,6 +93,19 @@ pub fn decode_whole(content_encoding: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     Live::new(content_encoding)?.whole(bytes)
 }
 
+/// Whether a body is of that coding and all of it is there, also if it is denser than any text.
+#[cfg(feature = "import")]
+pub(crate) fn is_whole(content_encoding: &str, bytes: &[u8]) -> bool {
+    /// Of so many bytes come a thousand times as many at most.
+    const PIECE: usize = 1 << 10;
+    let is_dense = |mut live: Live| {
+        bytes.chunks(PIECE).for_each(|piece| drop(live.push(piece)));
+        live.finish().is_some()
+    };
+    decode_whole(content_encoding, bytes).is_some()
+        || Live::endless(content_encoding).is_some_and(is_dense)
+}
+
 /// Decodes a body as far as it goes: all of it, or what can be read of one that was cut short.
 /// Nothing if the coding is not known.
 pub fn decode_readable(content_encoding: &str, bytes: &[u8]) -> Option<Vec<u8>> {

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{Method, StatusCode};
 
 use super::{Corrected, refused, url};
-use crate::cassette::coding::{Coding, decode_whole};
+use crate::cassette::coding::{self, Coding};
 use crate::cassette::{
     Body, Chunk, Frame, HOP_BY_HOP, Headers, Interaction, Media, Outcome, Request, Response,
 };
@@ -102,7 +102,7 @@ fn correct(
     corrected: &mut Corrected,
 ) {
     let coding = headers.get("content-encoding").filter(|coding| Coding::of(coding).is_some());
-    if !body.is_empty() && coding.is_some_and(|coding| decode_whole(coding, body).is_none()) {
+    if !body.is_empty() && coding.is_some_and(|coding| !coding::is_whole(coding, body)) {
         headers.remove("content-encoding");
         if headers.contains("content-length") {
             headers.set("content-length", body.len().to_string());

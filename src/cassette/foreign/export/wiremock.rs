@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use http::Uri;
 use serde_json::{Map, Value, json};
 
 use super::{Lost, lose, lose_of_answer};
@@ -55,8 +56,7 @@ fn in_turn(mapping: &mut Value, cassette: &Name, same: &[usize], number: usize) 
 fn request(request: &Request, lost: &mut Lost) -> Value {
     let (origin, path) = target::split(&request.path);
     let mut pattern = json!({"method": request.method, "url": path});
-    if let Some((_, host)) = origin.split_once("://") {
-        let host = host.rsplit_once(':').map_or(host, |(host, _)| host);
+    if let Some(host) = origin.parse::<Uri>().ok().as_ref().and_then(Uri::host) {
         pattern["host"] = json!({"equalTo": host});
     }
     if path.contains(OPENING) {
@@ -129,7 +129,8 @@ fn response(outcome: &Outcome, lost: &mut Lost) -> Value {
 fn pieces(response: &Response) -> Option<Value> {
     let Body::Stream(chunks) = &response.body else { return None };
     let (first, last) = (chunks.first()?, chunks.last()?);
-    let time = last.ms - first.ms;
+    // Times that somebody has edited may go back.
+    let time = last.ms.saturating_sub(first.ms);
     (time > 0).then(|| json!({"numberOfChunks": chunks.len(), "totalDuration": time}))
 }
 
