@@ -304,7 +304,7 @@ pub(super) fn fault(text: &str) -> Result<Fault, String> {
 /// The cassettes of a folder whose name fits a pattern.
 pub(super) fn fitting(folder: &Path, pattern: &str) -> crate::error::Result<Vec<Name>> {
     let glob = Glob::new(pattern)?;
-    Ok(store::list(folder).into_iter().filter(|name| glob.fits(name.as_str())).collect())
+    Ok(store::playable(folder).into_iter().filter(|name| glob.fits(name.as_str())).collect())
 }
 
 /// The command line means folders below the current one, also when cargo runs it.

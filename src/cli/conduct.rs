@@ -176,7 +176,7 @@ struct Left {
 impl Left {
     fn of(summary: &Summary, common: &Common) -> Self {
         let (folder, _) = common.place();
-        let all = if common.cassette.is_none() { store::list(&folder) } else { Vec::new() };
+        let all = if common.cassette.is_none() { store::playable(&folder) } else { Vec::new() };
         let is_open = |name: &Name| summary.cassettes.contains(name);
         let unopened = all.into_iter().filter(|name| !is_open(name)).collect();
         let is_unmet = !summary.unmet.is_empty();

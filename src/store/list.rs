@@ -4,12 +4,26 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "cli")]
+use super::foreign::load_foreign;
 use crate::cassette::Name;
 
 /// The names of the cassettes below a folder, sorted. What cannot be read is not listed, nor is what is
 /// kept beside a cassette.
 pub fn list(folder: &Path) -> Vec<Name> {
     files(folder, &["json"]).into_iter().filter_map(|(stem, _)| cassette(stem)).collect()
+}
+
+/// The same with the files of other tools that are played where there is no cassette.
+#[cfg(feature = "cli")]
+pub(crate) fn playable(folder: &Path) -> Vec<Name> {
+    let mut all = files(folder, &["json", "yaml", "yml"]);
+    all.dedup_by(|other, first| other.0 == first.0);
+    // Not all that is YAML was recorded.
+    let is_played =
+        |path: &Path| path.extension() == Some(OsStr::new("json")) || load_foreign(path).is_ok();
+    let played = all.into_iter().filter(|(_, path)| is_played(path));
+    played.filter_map(|(stem, _)| cassette(stem)).collect()
 }
 
 /// What the cassettes below a folder are called, in whatever format.

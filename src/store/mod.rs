@@ -48,6 +48,8 @@ pub(crate) use journal::{Alarm, Entry, Journal, Place, Reader, Recovered};
 pub(crate) use large::Pieces;
 #[cfg(any(feature = "cli", feature = "insta"))]
 pub(crate) use list::list;
+#[cfg(feature = "cli")]
+pub(crate) use list::playable;
 pub(crate) use list::{folders_called, stems};
 #[cfg(feature = "cli")]
 pub(crate) use mention::from_here;

@@ -24,6 +24,24 @@ fn a_new_cassette_is_listed_and_shown_by_a_pattern() {
 }
 
 #[test]
+fn what_is_played_in_the_place_of_a_cassette_is_listed_and_other_yaml_is_not() {
+    let stage = Stage::new();
+    let chat = "interactions:
+- request: {method: GET, uri: 'https://api.example.com/v1', headers: {}, body: null}
+  response: {status: {code: 200, message: OK}, headers: {}, body: {string: ok}}
+";
+    stage.write("cassettes/chat.yaml", chat);
+    stage.write("cassettes/openapi.yaml", "openapi: 3.1.0\n");
+
+    let listed = run(&stage, &["list"]);
+    let strict = stage.around(&["replay", "--strict"], "GET /tape/-/1").output().unwrap();
+
+    let expected = "chat     1 interaction  https://api.example.com\n";
+    assert_eq!(listed, (Some(0), expected.to_owned()));
+    assert!(said(&strict).contains("never opened: `chat`\n"), "{}", said(&strict));
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn what_cannot_be_printed_is_told() {
     let stage = Stage::new();
