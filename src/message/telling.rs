@@ -56,11 +56,12 @@ pub(crate) fn is_limit(header: &str) -> bool {
     ["ratelimit", "rate-limit", "-remaining"].iter().any(|limit| header.contains(limit))
 }
 
-/// Whether the last word of a name is one of these: `event_type`, `finishReason`, and neither `event_name` nor
+/// Whether a name ends in one of these words: `event_type`, `finishReason`, `kind_of_thing`, and neither `event_name` nor
 /// `transaction`.
 fn ends_in(field: &str, names: &[&str]) -> bool {
     let is_mark = |c: char| !c.is_ascii_alphanumeric();
-    let last = field.trim_end_matches(is_mark).rsplit(is_mark).next().unwrap_or_default();
+    let name = field.split_once("_of_").map_or(field, |(name, _)| name);
+    let last = name.trim_end_matches(is_mark).rsplit(is_mark).next().unwrap_or_default();
     let letters = last.as_bytes();
     let begins = |at: &usize| {
         letters[*at].is_ascii_uppercase() && letters.get(at + 1).is_some_and(u8::is_ascii_lowercase)

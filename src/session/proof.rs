@@ -148,16 +148,7 @@ impl SessionBuilder {
             }
         }
         if !proven.replays {
-            let has_failed = |name: &Name| {
-                proven.misses.iter().any(|miss| miss.cassette == name.as_str())
-                    || proven.unplayed.iter().any(|left| left.cassette == name.as_str())
-            };
-            let mut names: Vec<_> = recorded.iter().collect();
-            names.sort_by_key(|(name, _)| (!has_failed(name), *name));
-            proven.tokens = names.into_iter().find_map(|(name, folder)| {
-                let cassette = store::open(folder, name).ok()?;
-                Tokens::of(name, &cassette)
-            });
+            proven.tokens = proven.tokens_in(&recorded);
         }
         proven.paced &= proven.replays;
         for (name, folder) in recorded.iter().filter(|_| proven.paced) {
@@ -186,6 +177,20 @@ impl Proven {
         let tokens = self.tokens.map(|tokens| format!("\nhint: {}", tokens.hint()));
         let why = why + &tokens.unwrap_or_default();
         Err(Error::new(Kind::Unproven { runs: self.runs }).with_hint(why))
+    }
+
+    /// The tokens in the recordings, first in those that the last run did not play as they are.
+    fn tokens_in(&self, recorded: &HashMap<&Name, &Path>) -> Option<Tokens> {
+        let has_failed = |name: &Name| {
+            self.misses.iter().any(|miss| miss.cassette == name.as_str())
+                || self.unplayed.iter().any(|left| left.cassette == name.as_str())
+        };
+        let mut names: Vec<_> = recorded.iter().collect();
+        names.sort_by_key(|(name, _)| (!has_failed(name), *name));
+        names.into_iter().find_map(|(name, folder)| {
+            let cassette = store::open(folder, name).ok()?;
+            Tokens::of(name, &cassette)
+        })
     }
 
     /// Lets header fields not count that do so only since the recording, where nothing but them was another one in a

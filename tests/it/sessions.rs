@@ -184,7 +184,8 @@ async fn a_session_can_be_looked_into() {
 async fn a_run_that_began_anew_has_not_drifted() {
     let made_up = "kq3v9x7m2p5w8z1r";
     let interaction = |path: &str| {
-        json!({"request": {"method": "POST", "path": path, "json": {"ref": made_up}},
+        let headers = json!({"content-type": "application/json"});
+        json!({"request": {"method": "POST", "path": path, "headers": headers, "json": {"ref": made_up}},
                "response": {"ms": 0, "status": 200, "headers": {}, "text": path, "end": "complete"}})
     };
     let stage = Stage::new();

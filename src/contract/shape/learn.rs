@@ -400,9 +400,9 @@ impl<'l> Learner<'l> {
             let new = values.values().filter(|of| !several(of)).count();
             // Each code of an error has to be seen twice: how many there are, no test shows.
             let goes_on = match is_telling {
-                // Where nothing was said twice, nothing is known of what comes next.
                 true if values.len() > FEW_VALUES => new * BRINGS_NEW > recordings,
-                true => new == values.len(),
+                // Where nothing was said twice, nothing is known of what comes next.
+                true => values.len() == FEW_VALUES && new == values.len(),
                 false => new > 0,
             };
             return (recordings >= TELLING && !goes_on).then_some(values);
