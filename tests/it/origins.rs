@@ -154,6 +154,8 @@ async fn what_is_to_be_asked_next_is_asked_of_retape() {
         ("operation-location", "{here}/jobs/1?api-version=1"),
         ("azure-asyncoperation", "{here}/jobs/1"),
         ("refresh", "5; url={here}/jobs/1"),
+        ("x-goog-upload-url", "{here}/upload/1?key=2"),
+        ("x-next-page", "{here}/v1?page=2"),
         ("www-authenticate", "Bearer resource_metadata=\"{here}/.well-known/resource\""),
     ] {
         let field =

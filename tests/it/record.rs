@@ -100,6 +100,24 @@ async fn the_server_sees_the_first_piece_of_an_upload_before_the_second_is_sent(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_body_of_unknown_length_reaches_the_server_with_any_method() {
+    for method in ["GET", "DELETE", "POST"] {
+        let stage = Stage::new();
+        let upstream = Upstream::json(|asked| asked.text());
+        let session = stage.record(&upstream).await;
+
+        let fields = "Transfer-Encoding: chunked\r\nContent-Type: application/json\r\n";
+        let mut wire = Wire::connect(session.address());
+        wire.send(client::request(method, &format!("{}/_search", session.url()), fields, ""));
+        wire.send_chunk("{\"query\":1}");
+        wire.send_end();
+
+        assert_eq!(reply(&mut wire, method).text(), "{\"query\":1}", "{method}");
+        session.finish().await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_reaches_the_server_as_the_client_wrote_it() {
     let stage = Stage::new();
     let upstream = Upstream::json(|_| "{}".to_owned());

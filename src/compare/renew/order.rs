@@ -58,16 +58,26 @@ pub(super) fn restored(
     let olds = places(&entries, |entry| entry.old);
     let news = places(&entries, |entry| entry.new);
     let listened = listened(&entries, old, new);
+    let kept: Vec<bool> = entries.iter().map(|entry| entry.is_kept(old)).collect();
     let mut done = Vec::with_capacity(entries.len());
     for (at, entry) in entries.into_iter().enumerate() {
         let told = meanwhile(&listened, &entry, new);
-        let is_kept = entry.is_kept(old);
+        let is_kept = kept[at];
         let Entry { old: number, new: fresh, mut interaction } = entry;
         let before = number.map(|number| &old.interactions[number]);
         interaction.after = match before.filter(|_| is_kept) {
             Some(before) => {
                 let mut after = placed(&before.after, &olds, at);
-                for progress in placed(&told, &news, at) {
+                // How far an answer had come counts in what it says now.
+                let others = if fresh.is_some() {
+                    after.retain(|progress| kept[progress.interaction]);
+                    let mut others = placed(&interaction.after, &news, at);
+                    others.retain(|progress| !kept[progress.interaction]);
+                    others
+                } else {
+                    Vec::new()
+                };
+                for progress in others.into_iter().chain(placed(&told, &news, at)) {
                     if after.iter().all(|it| it.interaction != progress.interaction) {
                         after.push(progress);
                     }

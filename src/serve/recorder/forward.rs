@@ -4,8 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, HOST, ORIGIN, REFERER};
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
+use http::header::{
+    CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, HOST, ORIGIN, REFERER, TRANSFER_ENCODING,
+};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body as _;
 use http_body_util::{BodyExt as _, Empty, Full};
 use hyper::body::Incoming;
@@ -29,7 +31,7 @@ use crate::cassette::coding::Live;
 use crate::cassette::{self, Body, End};
 use crate::serve::recording::Patience;
 use crate::serve::server::{
-    ADDRESSES, Answer, AnswerBody, Cut, Place, READ_WHOLE, Rewriter, announced, cut_after, full,
+    Answer, AnswerBody, Cut, Place, READ_WHOLE, Rewriter, announced, cut_after, full,
     may_hold_origins, may_name_us, spelled,
 };
 use crate::serve::websocket::Compression;
@@ -220,10 +222,16 @@ impl Recorder {
         &self,
         head: &http::request::Parts,
         target: &str,
-        headers: HeaderMap,
+        mut headers: HeaderMap,
         (body, within): (Outgoing, Option<Rewriter>),
         interim: Interim,
     ) -> Result<Request<Outgoing>, http::Error> {
+        // Where a method means nothing by a body, hyper sends one of unknown length only if that is said.
+        let means_none = matches!(head.method, Method::GET | Method::HEAD);
+        if means_none && body.size_hint().exact().is_none() && !headers.contains_key(CONTENT_LENGTH)
+        {
+            headers.insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
+        }
         let gate = interim.gate.clone();
         let body = match gate.clone() {
             Some(gate) => Expected::new(body, gate).boxed_unsync(),
@@ -307,7 +315,7 @@ async fn answer(
     let (mut head, body) = response.into_parts();
     place.keep_below(&mut head.headers);
     let Some(outward) = outward else { return Response::from_parts(head, body.streamed()) };
-    outward.fields(&mut head.headers, &ADDRESSES);
+    outward.all_fields(&mut head.headers);
     // The length that the answer to a `HEAD` announces is not that of its body.
     if body.is_end_stream() || !may_hold_origins(&head.headers) {
         return Response::from_parts(head, body.streamed());

@@ -7,7 +7,7 @@ use http::{HeaderMap, StatusCode};
 use super::end_to_end::{of_response, recorded};
 use super::expected::Gate;
 use super::take::Take;
-use crate::serve::server::{ADDRESSES, Early, Place, Rewriter};
+use crate::serve::server::{Early, Place, Rewriter};
 
 /// What becomes of what a server says before its answer.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Interim {
         }
         let (session, server) = (&*self.session, &*self.server);
         Place { session, server, origin: None }.keep_below(&mut headers);
-        self.outward.iter().for_each(|outward| outward.fields(&mut headers, &ADDRESSES));
+        self.outward.iter().for_each(|outward| outward.all_fields(&mut headers));
         early.say(status, &headers);
     }
 }

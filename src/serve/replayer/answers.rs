@@ -197,7 +197,7 @@ impl Wanted<'_> {
         unveil_fields(&mut headers, self.unveiled);
         self.place.keep_below(&mut headers);
         let rewriter = self.place.outward(self.upstream);
-        rewriter.iter().for_each(|rewriter| rewriter.fields(&mut headers, &ADDRESSES));
+        rewriter.iter().for_each(|rewriter| rewriter.all_fields(&mut headers));
         headers
     }
 }
@@ -350,7 +350,8 @@ impl Special {
             && may_hold_origins(headers)
             && may_hold(&response.readable().bytes(), upstream);
         let addressed = speaks_of_itself
-            || (!upstream.is_empty() && ADDRESSES.iter().any(|name| headers.contains_key(name)));
+            || (!upstream.is_empty()
+                && headers.values().any(|value| may_hold(value.as_bytes(), upstream)));
         let echoed = response.headers.iter().flat_map(|(_, value)| Echo::in_field(value, made_up));
         let is_laid = matches!(&response.body, Body::Whole(bytes) if Shelf::takes(bytes));
         Self {
@@ -419,7 +420,7 @@ impl Special {
         wanted.place.keep_below(headers);
         let rewriter = || wanted.place.outward(wanted.upstream);
         if let Some(rewriter) = self.addressed.then(rewriter).flatten() {
-            rewriter.fields(headers, &ADDRESSES);
+            rewriter.all_fields(headers);
             if self.speaks_of_itself && !headers.contains_key(CONTENT_ENCODING) {
                 body = Some(rewritten(body.as_ref().unwrap_or(recorded), rewriter));
             }

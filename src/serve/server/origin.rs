@@ -70,9 +70,20 @@ impl Rewriter {
         }
     }
 
+    /// All fields with their origins replaced: any of them may lead on.
+    pub fn all_fields(&self, headers: &mut HeaderMap) {
+        self.values(headers.values_mut());
+    }
+
     /// The fields of these names with their origins replaced.
+    #[cfg(feature = "record")]
     pub fn fields(&self, headers: &mut HeaderMap, names: &[HeaderName]) {
-        for (_, value) in headers.iter_mut().filter(|(name, _)| names.contains(name)) {
+        let named = headers.iter_mut().filter(|(name, _)| names.contains(name));
+        self.values(named.map(|(_, value)| value));
+    }
+
+    fn values<'v>(&self, values: impl Iterator<Item = &'v mut HeaderValue>) {
+        for value in values {
             let replaced = self.clone().whole(value.as_bytes());
             if let Some(Ok(replaced)) = replaced.map(HeaderValue::from_maybe_shared) {
                 *value = replaced;
@@ -311,7 +322,7 @@ fn ends_an_origin(next: u8) -> bool {
     !(next.is_ascii_alphanumeric() || matches!(next, b'.' | b'-' | b':' | b'@'))
 }
 
-/// The fields of an answer that hold addresses.
+/// The fields of an answer that hold addresses, also such as name no host.
 pub const ADDRESSES: [HeaderName; 7] = [
     LOCATION,
     CONTENT_LOCATION,

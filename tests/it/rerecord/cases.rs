@@ -1259,6 +1259,27 @@ fn how_far_a_stream_had_come_is_no_difference_else() {
 }
 
 #[test]
+fn how_far_a_stream_had_come_counts_where_it_says_other_things_now() {
+    // The client answers what the server asks in the first chunk, and in the second one later.
+    let asked = |chunks: [&str; 2], sent: usize| {
+        let mut talk = listening(2, [Some(sent), None, None]);
+        let Outcome::Response(response) = &mut talk.interactions[0].outcome else { unreachable!() };
+        let chunks = chunks
+            .iter()
+            .enumerate()
+            .map(|(ms, said)| Chunk { ms: ms as u64, bytes: format!("data: {said}\n\n").into() });
+        response.body = Body::Stream(chunks.collect());
+        talk
+    };
+    let old = asked(["roots?", "a note"], 1);
+    let new = asked(["a note", "roots?"], 2);
+
+    let renewed = renew(&old, new.clone()).cassette;
+
+    assert_eq!(renewed.interactions[1].after, new.interactions[1].after);
+}
+
+#[test]
 fn the_boundary_of_a_multipart_request_is_an_accident() {
     let upload = |boundary: &str, text: &str| {
         let sent = format!(
