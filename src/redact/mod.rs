@@ -53,7 +53,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 #[cfg(feature = "record")]
-pub(crate) use apply::{drop_sums, sums_of_body};
+pub(crate) use apply::drop_sums;
+pub(crate) use apply::sums_of_body;
 pub use audit::Suspect;
 pub(crate) use deltas::Pieces;
 pub use live::Live;

@@ -150,7 +150,6 @@ pub enum Course {
     /// As it was meant to.
     Whole,
     /// The client failed, or was not waited for.
-    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only a command is broken off"))]
     BrokenOff,
     /// The one test that recorded has failed. It is kept, but makes no cassette, not even a first one: the next run
     /// would replay what may have ended in the middle.

@@ -58,8 +58,7 @@ impl Varying {
     /// there.
     pub(super) fn are_by_chance(&self, pairs: &[[&Answer; 2]]) -> bool {
         let pairs = pairs.iter().take(LOOKED_AT);
-        let pairs: Vec<[Places; 2]> =
-            pairs.map(|pair| pair.map(|answer| Places::of(answer))).collect();
+        let pairs: Vec<[Places; 2]> = pairs.map(|pair| pair.map(Places::of)).collect();
         self.places.iter().any(|place| {
             let mut became: BTreeMap<Kinds, Kinds> = BTreeMap::new();
             let each = pairs.iter().filter_map(|[old, new]| Some((old.at(place)?, new.at(place)?)));
