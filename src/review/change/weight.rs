@@ -139,7 +139,9 @@ impl Sides<'_> {
             // Many that all show it are more than what one conversation says.
             let now = if weight.all < MANY { weight.all } else { known.total };
             let is_alone = self.is_one_of_many(draft, now);
-            let is_of_values = !matches!(draft.part, Part::Order | Part::Invariants);
+            // Of the kinds that are known there are so many, whatever comes and goes beside them.
+            let is_of_values = !matches!(draft.part, Part::Order | Part::Invariants)
+                && draft.rule != Rule::KindNew;
             let is_shown = weight.is_proof()
                 && (!is_of_values || weight.is_beyond(known.varying().count()))
                 || self.is_proof_among_some(draft, &weight, &known)
