@@ -6,9 +6,10 @@
 //! never. So each place that differs among recordings of one server is a try that chance had. Where the same scenario
 //! is answered in one way once and in another way then, that it is recorded again proves nothing.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use super::about::LOOKED_AT;
+use super::always::Question;
 use crate::contract::{Answer, JsonMessage};
 use crate::text::json::{Container, Text};
 
@@ -32,40 +33,50 @@ const ARRAY: Kinds = 32;
 #[derive(Default)]
 struct Places(HashMap<String, Kinds>);
 
-/// The places that differ among these answers, where what is around them does not.
+/// How answers differ by themselves.
 pub(super) struct Varying {
-    places: BTreeSet<String>,
+    /// In how many places the answers of before differ, where what is around a place is there. Where only a contract is
+    /// known, it is those of now.
+    pub(super) count: usize,
+    /// Whether chance decides in one of these places: in two scenarios the same stood there before, and other things do
+    /// now.
+    pub(super) is_by_chance: bool,
 }
 
 impl Varying {
-    pub(super) fn of(answers: &[&Answer]) -> Self {
-        let all: Vec<Places> = answers.iter().take(LOOKED_AT).map(|it| Places::of(it)).collect();
-        let names: BTreeSet<&String> = all.iter().flat_map(|it| it.0.keys()).collect();
-        let differ = |place: &&&String| {
+    pub(super) fn of(old: &[&Answer], new: &[&Answer]) -> Self {
+        let side = if old.is_empty() { new } else { old };
+        let all: Vec<Places> = side.iter().take(LOOKED_AT).map(|it| Places::of(it)).collect();
+        let mut times: BTreeMap<&String, usize> = BTreeMap::new();
+        all.iter().flat_map(|it| it.0.keys()).for_each(|it| *times.entry(it).or_default() += 1);
+        // What one answer alone has may be a name that is data, and comes no other time.
+        let several = times.into_iter().filter(|(_, times)| *times > 1).map(|(place, _)| place);
+        let differ = |place: &&String| {
             let mut kinds = all.iter().filter_map(|it| it.at(place));
             // Which messages come is a matter of the order.
             !place.ends_with(ROOT) && kinds.next().is_some_and(|first| kinds.any(|it| it != first))
         };
-        Self { places: names.iter().filter(differ).map(|place| (*place).clone()).collect() }
-    }
-
-    /// How many there are.
-    pub(super) fn count(&self) -> usize {
-        self.places.len()
-    }
-
-    /// Whether, of the same scenarios before and now, what stands in one of them has become one thing here and another
-    /// there.
-    pub(super) fn are_by_chance(&self, pairs: &[[&Answer; 2]]) -> bool {
-        let pairs = pairs.iter().take(LOOKED_AT);
-        let pairs: Vec<[Places; 2]> = pairs.map(|pair| pair.map(Places::of)).collect();
-        self.places.iter().any(|place| {
+        let varying: Vec<&String> = several.filter(differ).collect();
+        let pairs = asked_again(old, new);
+        let is_by_chance = varying.iter().any(|place| {
             let mut became: BTreeMap<Kinds, Kinds> = BTreeMap::new();
-            let each = pairs.iter().filter_map(|[old, new]| Some((old.at(place)?, new.at(place)?)));
-            let mut each = each.peekable();
+            let mut each =
+                pairs.iter().filter_map(|[old, new]| Some((old.at(place)?, new.at(place)?)));
             each.any(|(old, new)| *became.entry(old).or_insert(new) != new)
-        })
+        });
+        Self { count: varying.len(), is_by_chance }
     }
+}
+
+/// The answers to the same scenarios, before and now.
+fn asked_again(old: &[&Answer], new: &[&Answer]) -> Vec<[Places; 2]> {
+    let olds: HashMap<&str, &Answer> = old.iter().map(|it| (it.place.as_str(), *it)).collect();
+    let pairs = new.iter().take(LOOKED_AT).filter_map(|new| {
+        let old = *olds.get(new.place.as_str())?;
+        let is_same = Question::of(new).says_as(&Question::of(old));
+        is_same.then(|| [old, new].map(Places::of))
+    });
+    pairs.collect()
 }
 
 impl Places {

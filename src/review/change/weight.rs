@@ -54,7 +54,6 @@ struct Recorded<'a> {
     numbers: BTreeMap<&'a str, u32>,
     /// How many new recordings there are.
     total: usize,
-    /// The places that differ among the recordings of one side, once it is asked.
     varying: OnceCell<Varying>,
 }
 
@@ -68,22 +67,9 @@ impl<'a> Recorded<'a> {
         Self { old, new, numbers, total, varying: OnceCell::new() }
     }
 
-    /// The places that differ among the recordings of before, or of now where only a contract is known.
+    /// How its answers differ by themselves.
     fn varying(&self) -> &Varying {
-        let side = if self.old.is_empty() { &self.new } else { &self.old };
-        self.varying.get_or_init(|| Varying::of(side))
-    }
-
-    /// Whether the same scenarios are answered now in one way and now in another.
-    fn is_answered_by_chance(&self) -> bool {
-        let same = |new: &Answer, old: &Answer| {
-            new.place == old.place && Question::of(new).says_as(&Question::of(old))
-        };
-        let pairs = self.new.iter().filter_map(|new| {
-            let old = self.old.iter().find(|old| same(new, old))?;
-            Some([*old, *new])
-        });
-        self.varying().are_by_chance(&pairs.collect::<Vec<_>>())
+        self.varying.get_or_init(|| Varying::of(&self.old, &self.new))
     }
 
     /// Whether the requests of all answers that show a word say it as well.
@@ -143,10 +129,10 @@ impl Sides<'_> {
             let is_of_values = !matches!(draft.part, Part::Order | Part::Invariants)
                 && draft.rule != Rule::KindNew;
             let is_shown = weight.is_proof()
-                && (!is_of_values || weight.is_beyond(known.varying().count()))
+                && (!is_of_values || weight.is_beyond(known.varying().count))
                 || self.is_proof_among_some(draft, &weight, &known)
                 || self.is_same_scenario(draft, &known.new, &weight)
-                    && !(is_of_values && known.is_answered_by_chance());
+                    && !(is_of_values && known.varying().is_by_chance);
             if is_alone || !is_shown {
                 draft.verdict = Verdict::Unproven;
                 draft.why = weight.sentence();
@@ -533,8 +519,8 @@ impl Weight {
         is_each || before.is_some_and(|before| self.chance(before) < CHANCE)
     }
 
-    /// Whether it is no chance either where chance has tried so often: what comes with the likelihood that explains it
-    /// best is not seen on one side and so often on the other.
+    /// Whether it is no chance either, where chance has tried so often. The bound is how likely the counts of both sides
+    /// are under the share that makes them likeliest.
     fn is_beyond(&self, tries: usize) -> bool {
         let Some(before) = self.before.or(Some(self.promised)).filter(|_| tries > 1) else {
             return true;
