@@ -58,13 +58,35 @@ class Proof:
         time.sleep(max(0.0, 1.0 - (time.monotonic() - self._recorded)))
         for number in range(RUNS):
             self._learned, self._failed = [], {}
-            with _other_seed(config), _other_folder(config), _other_day(number == 0):
+            with _other_seed(config), _other_folder(config), _other_day(number == 0), _unreported(config) as run:
                 for item, following in zip(self.items, [*self.items[1:], None]):
-                    runtestprotocol(item, log=False, nextitem=following)
+                    run(item=item, nextitem=following)
             self.made_up += self._learned
             if not self._learned:
                 break
         return ["\n".join([test, *why]).replace("\n", "\n    ") for test, why in self._failed.items()]
+
+
+class _Unreported:
+    """Runs a test without a report."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: "pytest.Item | None") -> bool:
+        runtestprotocol(item, log=False, nextitem=nextitem)
+        return True
+
+
+@contextmanager
+def _unreported(config: pytest.Config) -> Iterator[Any]:
+    """What runs a test without a report, within what plugins put around a test, such as the limit of pytest-timeout."""
+    plugins, unreported = config.pluginmanager, _Unreported()
+    # It would count each warning again.
+    warnings = [plugin for plugin in [plugins.get_plugin("warnings")] if plugin]
+    plugins.register(unreported)
+    try:
+        yield plugins.subset_hook_caller("pytest_runtest_protocol", warnings)
+    finally:
+        plugins.unregister(unreported)
 
 
 @contextmanager

@@ -395,6 +395,35 @@ def test_a_swallowed_miss_fails_its_own_test_and_explains_itself(pytester, run, 
     )
 
 
+def test_what_plugins_put_around_a_test_is_around_its_proof(pytester, run, live):
+    pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.hookimpl(hookwrapper=True)
+        def pytest_runtest_protocol(item):
+            item.limit = 7
+            yield
+            del item.limit
+        """
+    )
+    pytester.makepyfile(
+        f"""
+        import httpx, pytest
+
+        @pytest.mark.retape
+        def test_limited(request):
+            assert request.node.limit == 7
+            httpx.get("{live.url}/a")
+        """
+    )
+
+    result = run()
+
+    result.assert_outcomes(passed=1)
+    result.stdout.no_fnmatch_line("*but not replayed*")
+
+
 def test_a_failing_test_saves_nothing(pytester, run, live):
     pytester.makepyfile(
         f"""
