@@ -286,17 +286,19 @@ impl Joined {
             }
             _ => body::find_in_text(&self.text, notes),
         };
-        found.into_iter().map(|edit| self.within_urls(edit)).collect()
+        found.into_iter().map(|edit| self.within_texts(edit)).collect()
     }
 
-    /// An edit that ends where a piece is another URL: such pieces are no parts of one text.
-    fn within_urls(&self, edit: Edit) -> Edit {
+    /// An edit that ends where a piece is another URL, or the name of another thing: such pieces are no parts of one
+    /// text.
+    fn within_texts(&self, edit: Edit) -> Edit {
         let behind = self.pieces.partition_point(|(start, _)| *start <= edit.range.start);
         let ends = self.pieces[behind..].iter().map(|(start, there)| (*start, there.len()));
-        let url = ends
-            .take_while(|(start, _)| *start < edit.range.end)
-            .find(|(start, length)| begins_url(&self.text[*start..start + length]));
-        let end = url.map_or(edit.range.end, |(start, _)| start);
+        let next = ends.take_while(|(start, _)| *start < edit.range.end).find(|(start, length)| {
+            let piece = &self.text[*start..start + length];
+            begins_url(piece) || begins_topic(piece)
+        });
+        let end = next.map_or(edit.range.end, |(start, _)| start);
         Edit { range: edit.range.start..end, ..edit }
     }
 
@@ -356,9 +358,33 @@ fn begins_url(text: &[u8]) -> bool {
     scheme > 0 && text[scheme..].starts_with(b"://")
 }
 
+/// Whether a text names a thing of a kind: `room:2`.
+fn begins_topic(text: &[u8]) -> bool {
+    const SHORTEST: usize = 3;
+    let kind = text.iter().take_while(|byte| byte.is_ascii_lowercase()).count();
+    kind >= SHORTEST
+        && text.get(kind) == Some(&b':')
+        && text.get(kind + 1).is_some_and(u8::is_ascii_alphanumeric)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_that_name_things_are_no_parts_of_one_behind_what_is_called_like_a_secret() {
+        let said = |topic: &str| format!("data: {{\"topic\":\"{topic}\"}}\n\n");
+        let body: String = ["secret:1", "room:2", "room:1", "room:2"].map(said).concat();
+
+        let (redactor, mut secrets) = (Redactor::standard(), Secrets::default());
+        let mut notes = Notes { redactor: &redactor, side: Side::Response, secrets: &mut secrets };
+
+        let edits = named(body.as_bytes(), &mut notes);
+
+        let shown = splice(body.as_bytes(), &edits);
+        let shown = String::from_utf8_lossy(&shown);
+        assert_eq!(shown.matches("room:").count(), 3, "{shown}");
+    }
 
     #[test]
     fn what_messages_cut_is_found_though_each_is_read_once() {

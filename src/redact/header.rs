@@ -151,6 +151,17 @@ fn whole(text: &str, length: usize, name: &str, notes: &mut Notes<'_>) -> Vec<Ed
     with.map(|with| Edit::new(0..length, with)).into_iter().collect()
 }
 
+/// The edits for what a server says back of the field `cookie`, as it is spelled in JSON: each cookie is a secret, as in
+/// the header.
+pub(super) fn echoed_cookies(
+    name: &str,
+    spelled: &str,
+    notes: &mut Notes<'_>,
+) -> Option<Vec<Edit>> {
+    let is_cookie = name.eq_ignore_ascii_case("cookie") && spelled.contains('=');
+    (is_cookie && !spelled.contains('\\')).then(|| cookies(spelled, notes))
+}
+
 /// `a=1; b=2`: all values go.
 fn cookies(text: &str, notes: &mut Notes<'_>) -> Vec<Edit> {
     let mut start = 0;

@@ -6,7 +6,7 @@ use super::graphql::{self, Called};
 use super::levels::{Levels, Names};
 use super::name::{self, Tells};
 use super::rule::Notes;
-use super::{body, value};
+use super::{body, header, value};
 use crate::cassette::splice::Edit;
 use crate::text::json::{Container, Places, Text, Token};
 
@@ -59,6 +59,10 @@ impl<'a> Walk<'a, '_, '_> {
         }
         self.call(start - 1);
         if let Some(name) = self.name_of(inner) {
+            if let Some(cookies) = header::echoed_cookies(&name, inner, self.notes) {
+                let edits = cookies.into_iter().map(|edit| edit.shifted(start));
+                return self.edits.extend(edits);
+            }
             let skipped = value::behind_scheme(inner);
             let with = self.notes.replacement(&name, &plain(&inner[skipped..]));
             let edit = with.map(|with| Edit::new(start + skipped..start + inner.len(), with));

@@ -486,7 +486,7 @@ impl<'t> Within<'t> {
         let unicode = at >= 6 && text[at - 6..at - 4] == *b"\\u" && (at - 4..at).all(is_hex);
         let is_word = before.is_ascii_alphanumeric() || before == b'_';
         let is_binary = || *self.is_binary.get_or_init(|| !plain::may_begin(text));
-        let is_measured = || is_length(before, &text[at..]) && is_binary();
+        let is_measured = || is_binary() && is_length(before, &text[at..]);
         is_sign || !is_word || escape || percent || unicode || is_measured()
     }
 }

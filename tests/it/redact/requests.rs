@@ -127,6 +127,17 @@ fn names_of_fields_tell_without_their_capitals() {
 }
 
 #[test]
+fn what_a_server_says_back_of_cookies_is_found_cookie_by_cookie() {
+    let redactor = Redactor::standard();
+    let said = r#"{"headers":{"Cookie":"foo=bar; theme=dark","Host":"h"}}"#;
+    let expected =
+        r#"{"headers":{"Cookie":"foo=[redacted:foo]; theme=[redacted:theme]","Host":"h"}}"#;
+    assert_eq!(redactor.text(said), expected);
+    let alone = r#"{"cookie":"hunter7oak"}"#;
+    assert_eq!(redactor.text(alone), r#"{"cookie":"[redacted:cookie]"}"#);
+}
+
+#[test]
 fn set_cookie_keeps_its_attributes() {
     let mut headers = Headers::new();
     headers.append("Set-Cookie", "session=abc; Path=/; HttpOnly");
