@@ -208,11 +208,12 @@ impl Response {
         Self { ms, interim, status, reason, headers, body, trailers, frames, left, end }
     }
 
-    /// Notes when the client left, if more of the answer came later.
+    /// Notes when the client left, if more of the answer came later: all of it, however soon, or what it may not have
+    /// left for.
     pub(crate) fn note_left(&mut self, left: Option<u64>) {
         let last = self.body.chunks().iter().rfind(|chunk| !chunk.bytes.is_empty());
         let last = last.map_or(self.ms, |last| last.ms.max(self.ms));
-        self.left = left.filter(|left| last >= left.saturating_add(LATE));
+        self.left = left.filter(|left| self.ms > *left || last >= left.saturating_add(LATE));
     }
 
     /// Its fields: those of the head, those before it and those behind the body.
@@ -296,5 +297,9 @@ mod tests {
         response.note_left(Some(100));
 
         assert_eq!(response.left, Some(100), "left before the head");
+
+        response.note_left(Some(299));
+
+        assert_eq!(response.left, Some(299), "left just before the head");
     }
 }

@@ -338,6 +338,29 @@ async fn posts_share_connections_with_a_server_that_was_seen_to_keep_them() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn few_connections_are_open_to_a_server_of_which_nobody_knows_whether_it_keeps_them() {
+    let (open, most) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
+    let (opened, peak) = (Arc::clone(&open), Arc::clone(&most));
+    let upstream = Upstream::raw(move |mut wire| {
+        peak.fetch_max(opened.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        while Asked::read(&mut wire).is_some() {
+            wire.send(json(200, "{}"));
+        }
+        opened.fetch_sub(1, Ordering::SeqCst);
+    });
+    let stage = Stage::new();
+    let session = stage.record(&upstream).await;
+    let url = format!("{}/v1", session.url());
+
+    let statuses: Vec<u16> = (0..40).map(|_| post(&url, "{}").status).collect();
+    session.finish().await.unwrap();
+
+    assert_eq!(statuses, [200; 40]);
+    // One that was given up may be open a moment longer.
+    assert!(most.load(Ordering::SeqCst) <= 8, "{most:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn posts_do_not_share_connections_with_a_server_that_closes_idle_ones() {
     let (stage, (upstream, connections)) = (Stage::new(), counting(|_| true));
     let session = stage.record(&upstream).await;

@@ -211,12 +211,15 @@ fn refused(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Fault {
     Fault::of_connecting(&*error.into())
 }
 
-/// The request as HTTP/1.1 writes it: the host is a field, and not part of the target.
+/// The request as HTTP/1.1 writes it: the host is a field, the first one (RFC 9110, section 7.2), and not part of the
+/// target.
 fn of_http1(mut request: Request<Outgoing>) -> Request<Outgoing> {
     let authority = request.uri().authority().map(|it| HeaderValue::from_str(it.as_str()));
-    if let Some(Ok(host)) = authority {
-        request.headers_mut().entry(HOST).or_insert(host);
-    }
+    let mut others = std::mem::take(request.headers_mut());
+    let host = others.remove(HOST).or(authority.and_then(Result::ok));
+    let headers = request.headers_mut();
+    headers.extend(host.map(|host| (HOST, host)));
+    headers.extend(others);
     let target = request.uri().path_and_query().cloned();
     let target = target.unwrap_or_else(|| PathAndQuery::from_static("/"));
     if *request.method() != Method::CONNECT {

@@ -14,6 +14,10 @@ const KEEPS_AFTER: Duration = Duration::from_millis(100);
 /// So many idle connections are kept: more than a test suite has clients.
 const KEPT: usize = 256;
 
+/// So many are kept of a server of which nobody knows yet what it does with them: one that is used, and one that is
+/// watched. A server may allow few connections.
+const WATCHED: usize = 2;
+
 /// Connections that are kept for the next request, the last used behind.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pool(Arc<Mutex<Idle>>);
@@ -85,7 +89,8 @@ impl Pool {
         let mut idle = self.idle();
         let is_shared = connection.shared().is_some();
         idle.connections.retain(|(_, kept)| !is_shared || kept.shared().is_none());
-        if connection.is_closed() || idle.connections.len() == KEPT {
+        let most = if idle.manners == Manners::Unknown { WATCHED } else { KEPT };
+        if connection.is_closed() || idle.connections.len() >= most {
             return;
         }
         idle.connections.push((Instant::now(), connection));
