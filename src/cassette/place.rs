@@ -43,7 +43,8 @@ pub enum Place {
 
 impl Place {
     /// How a rule about matching names it, if it can: in JSON by a JSONPath for all elements of the
-    /// arrays on the way (`$.messages[*].nonce`), elsewhere as it is written.
+    /// arrays on the way (`$.messages[*].nonce`), but for an element of a message that is an array (`$[1]`), elsewhere
+    /// as it is written.
     pub fn rule(&self) -> Option<String> {
         let pointer = match self {
             Self::Json(pointer) => pointer,
@@ -55,6 +56,9 @@ impl Place {
                 return None;
             }
         };
+        if let Some(element) = pointer.strip_prefix('/').filter(|it| pointer::is_index(it)) {
+            return Some(format!("$[{element}]"));
+        }
         let mut path = "$".to_owned();
         for name in pointer::steps(pointer) {
             if pointer::is_index(&name) {
@@ -99,6 +103,8 @@ mod tests {
         for (pointer, path) in [
             ("", "$"),
             ("/messages/0/nonce", "$.messages[*].nonce"),
+            ("/1", "$[1]"),
+            ("/1/n", "$[*].n"),
             ("/a~1b/c~0d", "$['a/b']['c~d']"),
             ("/it's", "$['it\\'s']"),
             ("/", "$['']"),

@@ -1,11 +1,12 @@
 //! What the command says: data on standard output, everything else on standard error.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::env;
 use std::error::Error as _;
 use std::fmt;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::Exit;
@@ -73,7 +74,7 @@ pub(super) fn error(error: &Error) {
 /// What happens while a session runs.
 pub(super) fn event(event: Event) {
     match event {
-        Event::Miss(miss) => say(&missed("miss", &miss)),
+        Event::Miss(miss) => miss_once_more(&miss),
         Event::Unrecorded(miss) => say(&missed("not recorded", &miss)),
         Event::Rescued { path, interactions, cut, unasked } => line(&format!(
             "an earlier recording was killed; what had arrived is now in {}: {}",
@@ -410,6 +411,26 @@ pub(super) fn unopened(names: &[Name]) {
             line(&format!("never opened: {shown} and {} more", more - SHOWN));
         }
         _ => line(&format!("never opened: {shown}")),
+    }
+}
+
+/// So many misses of the same are told: a client that connects again after each would bury the one that counts.
+const EACH: usize = 10;
+
+fn miss_once_more(miss: &Miss) {
+    static TOLD: LazyLock<Mutex<HashMap<[String; 3], usize>>> = LazyLock::new(Mutex::default);
+    let asked = [&miss.session, &miss.method, &miss.path].map(String::clone);
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    let count = told.entry(asked).or_default();
+    *count += 1;
+    match *count {
+        1..=EACH => say(&missed("miss", miss)),
+        count if count == EACH + 1 => line(&format!(
+            "further misses of {} {} are not told; `--misses FILE` lists them all",
+            miss.method,
+            visible(&miss.path)
+        )),
+        _ => {}
     }
 }
 

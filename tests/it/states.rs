@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::stage::Stage;
 use crate::support::client::{ask, get, post, request};
 use crate::support::gate::Gate;
-use crate::support::upstream::{Asked, Upstream};
+use crate::support::upstream::{self, Asked, Then, Upstream};
 use crate::support::wire::Wire;
 
 /// A server of notes: `POST /v1/notes`, `PATCH` and `GET /v1/notes/{id}`, `GET /v1/notes`, and
@@ -455,4 +455,49 @@ async fn what_was_put_or_deleted_is_one_thing_whatever_it_is_called_and_a_list_i
         assert_eq!(says(&session.url(), early) == 470, is_missed, "{recorded:?}");
         session.stop().await.unwrap();
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_one_client_has_counted_says_nothing_of_what_another_one_counts() {
+    let stage = Stage::new();
+    let boxes = Mutex::new(Vec::<String>::new());
+    let upstream = Upstream::start(move |asked, wire| {
+        let mut boxes = boxes.lock().unwrap();
+        let (method, path) = asked.head.line.split_once(' ').unwrap();
+        let name = path.split(['/', ' ']).nth(2).unwrap().to_owned();
+        let is_there = boxes.contains(&name);
+        match method {
+            "PUT" => boxes.push(name),
+            "DELETE" => boxes.retain(|other| *other != name),
+            _ => {}
+        }
+        let status = if method == "PUT" || is_there { 200 } else { 404 };
+        wire.send(upstream::json(status, "{}"));
+        Then::KeepAlive
+    });
+    let [one, other] =
+        ["box-3f2504e0-4f89-41d3-9a0c-0305e82c3301", "box-6ba7b810-9dad-41d1-80b4-00c04fd430c8"];
+    let [first, second] =
+        ["box-9b2e7c11-52d4-4b7a-8f3e-1d2c3b4a5f60", "box-c0ffee12-3456-4789-9abc-def012345678"];
+    let says = |url: &str, line: &str, name: &str| {
+        let (method, path) = line.split_once(' ').unwrap();
+        ask(method, &format!("{url}{}", path.replace('_', name)), "", "").status
+    };
+    const COUNT: &str = "POST /boxes/_/count";
+
+    let session = stage.record(&upstream).await;
+    let url = session.url();
+    let both = |line: &str| [one, other].map(|name| says(&url, line, name));
+    let live = [both("PUT /boxes/_"), both(COUNT), both("DELETE /boxes/_"), both(COUNT)];
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    let url = session.url();
+    let both = |line: &str| [second, first].map(|name| says(&url, line, name));
+    let made = [first, second].map(|name| says(&url, "PUT /boxes/_", name));
+    let again = [made, both(COUNT), both("DELETE /boxes/_"), both(COUNT)];
+    session.finish().await.unwrap();
+
+    assert_eq!(live, [[200; 2], [200; 2], [200; 2], [404; 2]]);
+    assert_eq!(again, live);
 }

@@ -6,10 +6,7 @@ use super::{Alignment, Pair, View};
 use crate::text::sequence::{Step, cheapest};
 
 /// More are paired one by one: to compare each with each would take long.
-const MOST_COMPARED: usize = 2500;
-
-/// The same for whole recordings, of which only hashes are compared.
-const MOST_COMPARED_IN_PLACE: usize = 1_000_000;
+const MOST_COMPARED: usize = 1_000_000;
 
 /// Pairs the interactions: those that are the same, then those that ask the same, then those that ask
 /// for the same sort of thing, then those that are much alike.
@@ -83,7 +80,7 @@ impl Partners<'_, '_> {
         let ends = |views: &mut dyn Iterator<Item = bool>| views.take_while(|it| *it).count();
         let front = ends(&mut old.iter().zip(new).map(|(old, new)| said(old) == said(new)));
         let (olds, news) = (front..old.len(), front..new.len());
-        if olds.len() * news.len() > MOST_COMPARED_IN_PLACE {
+        if olds.len() * news.len() > MOST_COMPARED {
             return;
         }
         let unlike = |one: usize, other: usize| u32::from(said(&old[one]) != said(&new[other]));

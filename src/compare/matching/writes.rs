@@ -68,7 +68,9 @@ fn before(cassette: &Cassette, names: &Names, all: &[Entry]) -> Vec<Before> {
         let named = issued(request, names);
         let named: Vec<u64> = named.iter().map(|name| combine(&[hash_of(name.as_str())])).collect();
         let by_name = named.iter().filter_map(last_of).max();
-        let same = alike.insert(all[number].group(), number);
+        // What a client calls otherwise is another thing.
+        let thing = combine(&[all[number].group(), hash_of(request.path_only())]);
+        let same = alike.insert(thing, number);
         let done = same.filter(|same| writes(&cassette.interactions[*same]));
         let mut write = done.or(by_path.max(by_name));
         while let Some(attempt) = write.filter(|write| is_retry(&all[*write], &all[number])) {
