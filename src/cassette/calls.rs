@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::text::json::Text;
+use crate::text::json::{Container, Text};
 use crate::text::rpc::Envelope;
 
 /// The messages of a client over one WebSocket, by what answers call them.
 ///
 /// # Rationale
 ///
-/// A server that works on several things at once says which one an answer is about: by the `id` of the message, or by
-/// an identifier that stands in a field of the same name in both. That the last message came later says nothing then.
+/// A server that works on several things at once says which one an answer is about: by the `id` of the message, by an
+/// identifier that stands in a field of the same name in both, or at the same place of both if messages are arrays. That
+/// the last message came later says nothing then.
 /// It counts only where the last message could have been named as well, and was not: a `stop` without a name is
 /// answered by what comes behind it.
 #[derive(Debug, Default)]
@@ -65,11 +66,15 @@ impl Calls {
 /// What a message says that may name one: each with the name of its field.
 fn names(json: Text<'_>) -> Vec<(String, String)> {
     // Each side of JSON-RPC counts its own calls.
-    let is_rpc = Envelope::of(json).is_some();
+    let is_rpc = Envelope::of(json).is_some_and(|it| it.is_marked || it.method.is_some());
+    let is_array = json.container() == Some(Container::Array);
     let mut names = Vec::new();
     json.each_leaf(|pointer, name, value, spelled| {
+        let is_element = is_array && !pointer[1..].contains('/');
         let is_own = !is_rpc && pointer.len() == name.len() + 1 && name == ID && spelled != "null";
-        if is_own || spelled.starts_with('"') && is_identifier(&value) {
+        if is_element && value.bytes().any(|byte| byte.is_ascii_digit()) {
+            names.push((pointer.to_owned(), value.into_owned()));
+        } else if is_own || spelled.starts_with('"') && is_identifier(&value) {
             names.push((name.into_owned(), value.into_owned()));
         }
     });
@@ -167,6 +172,18 @@ mod tests {
         check(&[&one, &other], &of("m-0000001"), Some(0));
         check(&[&one, &other], &of("m-0000002"), None);
         check(&[&one, &other], &of("m-0000005"), None);
+    }
+
+    #[test]
+    fn an_array_names_a_message_by_what_stands_at_the_same_place() {
+        let [one, other] = [r#"["1","6","room:a","join",{}]"#, r#"["1","7","room:a","say",{}]"#];
+        check(&[one, other], r#"["1","6","room:a","reply",{"n":7}]"#, Some(0));
+        check(&[one, other], r#"["1","7","room:a","reply",{"n":6}]"#, None);
+        check(&[one, other], r#"["1",null,"room:a","said",{}]"#, None);
+        // What is called `result` is not always one of JSON-RPC.
+        let [one, other] = [r#"{"id":1,"type":"a"}"#, r#"{"id":2,"type":"b"}"#];
+        check(&[one, other], r#"{"id":1,"type":"result","result":{}}"#, Some(0));
+        check(&["[48,1,{},\"a\"]", "[48,2,{},\"a\"]"], "[50,1,{},[7]]", Some(0));
     }
 
     #[test]

@@ -225,6 +225,12 @@ impl Response {
         Some((code.unwrap_or(NO_CODE), reason))
     }
 
+    /// Whether its client closed its WebSocket before the server did.
+    pub(crate) fn is_left(&self) -> bool {
+        let last = self.frames.last();
+        last.is_some_and(|last| last.from == Peer::Client && last.message().is_none())
+    }
+
     /// Whether frames are to be told apart; of those that were, only a close is left.
     fn holds_frames(&self) -> bool {
         !self.frames.is_empty() && matches!(self.body, Body::Whole(_))

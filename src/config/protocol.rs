@@ -38,15 +38,21 @@ enum Word {
     Begins(String),
 }
 
-/// The members of a JSON object. Looked up many times, they are found only once.
+/// The members of a JSON object, or the elements of an array, each by its number. Looked up many times, they are found
+/// only once.
 #[derive(Debug)]
 pub(crate) struct Object<'a>(Vec<(Cow<'a, str>, Text<'a>)>);
+
+/// A longer array is a list: its elements are not told apart.
+pub(crate) const LONGEST_TUPLE: usize = 16;
 
 impl<'a> Object<'a> {
     pub(crate) fn of(text: Text<'a>) -> Self {
         // Most have about as many.
         let mut members = Vec::with_capacity(16);
         members.extend(text.members());
+        let elements = text.elements().take(LONGEST_TUPLE).enumerate();
+        members.extend(elements.map(|(number, it)| (number.to_string().into(), it)));
         Self(members)
     }
 

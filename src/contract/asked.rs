@@ -18,18 +18,32 @@ pub(super) fn fields(request: &Request) -> Option<String> {
 }
 
 /// What stands in the open places of a path, by their names in the endpoint, `"{agent_id}":"agent-1"`: the members
-/// of an object. Nothing if no place is open.
+/// of an object. What stands before an ending of letters is one by itself: `"{item}.json":"17"`. Nothing if no place is
+/// open.
 pub(super) fn parameters(endpoint: &Endpoint, path: &str) -> Option<String> {
     let (_, template) = target::split(&endpoint.path);
     let (_, path) = target::split(path);
     let segments = template.split('/').zip(path.split('/'));
     let open = segments.filter(|(name, _)| name.starts_with('{') && name.ends_with('}'));
-    let members = open.map(|(name, segment)| {
-        let says = serde_json::Value::from(&*percent::decoded(segment));
-        format!("{}:{says}", serde_json::Value::from(name))
+    let members = open.flat_map(|(name, segment)| {
+        let segment = percent::decoded(segment);
+        let member = |name: &str, says: &str| {
+            format!("{}:{}", serde_json::Value::from(name), serde_json::Value::from(says))
+        };
+        let whole = member(name, &segment);
+        let before =
+            ending(&segment).map(|at| member(&format!("{name}{}", &segment[at..]), &segment[..at]));
+        [Some(whole), before].into_iter().flatten()
     });
     let members: Vec<String> = members.collect();
     (!members.is_empty()).then(|| members.join(","))
+}
+
+/// Where a segment ends in what it is written in, or what is to be done: `17.json`, `op-9:cancel`.
+fn ending(segment: &str) -> Option<usize> {
+    let at = segment.rfind(['.', ':']).filter(|at| *at > 0)?;
+    let letters = &segment[at + 1..];
+    (!letters.is_empty() && letters.bytes().all(|byte| byte.is_ascii_lowercase())).then_some(at)
 }
 
 /// What a client says, with what stands in the open places of its path. What is a list, or nothing but a value, has
@@ -67,5 +81,9 @@ mod tests {
         assert_eq!(with(Some(r#"{"a":1}"#)).unwrap(), format!(r#"{{{own},"a":1}}"#));
         assert_eq!(with(Some("[1]")).unwrap(), "[1]");
         assert_eq!(with_parameters(Some("{}"), None).unwrap(), "{}");
+
+        let endpoint = Endpoint { path: "/v0/item/{item}".into(), ..Endpoint::default() };
+        let parameters = super::parameters(&endpoint, "/v0/item/17.json").unwrap();
+        assert_eq!(parameters, r#""{item}":"17.json","{item}.json":"17""#);
     }
 }

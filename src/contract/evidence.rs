@@ -167,7 +167,7 @@ fn orders(contract: &Contract, answers: &[Answer]) -> Vec<OrderEvidence> {
         let is_it = |fitting: &&Case| std::ptr::eq(*fitting, case);
         let answers = answers.iter().filter_map(|answer| Some((answer, answer.word.as_ref()?)));
         let words = answers
-            .filter(|(_, word)| word.extent == order::Extent::Whole)
+            .filter(|(_, word)| word.extent.is_whole())
             .filter(|(answer, _)| orders.fitting(&answer.situation).last().is_some_and(is_it));
         let is_only = case.when.is_empty() && orders.cases.len() == 1;
         let name = if is_only { String::new() } else { case.head() };

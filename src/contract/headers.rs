@@ -35,6 +35,9 @@ const TELLING: [&str; 19] = [
     "x-should-retry",
 ];
 
+/// A number of so many digits is said again by chance hardly ever.
+const LARGE: usize = 4;
+
 /// It says several things of which each may come in a field of its own.
 const SET_COOKIE: &str = "set-cookie";
 
@@ -51,8 +54,8 @@ impl Promised {
     /// Adds those by which a client goes: their name says so, or it sends back what they say (`sent`).
     pub(super) fn see(&mut self, response: &Response, sent: &HashSet<&[u8]>) {
         for (name, value) in lower(&response.headers) {
-            let is_telling =
-                TELLING.contains(&&*name) || telling::is_limit(&name) || sent.contains(&**value);
+            let is_sent = || name != "content-length" && sent.contains(&**value);
+            let is_telling = TELLING.contains(&&*name) || telling::is_limit(&name) || is_sent();
             if is_telling {
                 self.0.insert(name);
             }
@@ -111,12 +114,17 @@ fn lower(headers: &Headers) -> impl Iterator<Item = (String, &Bytes)> {
     headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), value))
 }
 
-/// The header fields of a request that are identifiers.
+/// The header fields and parameters of a request that are identifiers, or numbers that are no small ones.
 pub(super) fn identifiers(request: &Request) -> impl Iterator<Item = &[u8]> {
-    let values = request.headers.iter().map(|(_, value)| &**value);
-    values.filter(|value| {
+    let fields =
+        request.headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("content-length"));
+    let fields = fields.map(|(_, value)| &**value);
+    let parameters = request.query().into_iter().flat_map(|query| query.split('&'));
+    let parameters = parameters.filter_map(|it| Some(it.split_once('=')?.1.as_bytes()));
+    fields.chain(parameters).filter(|value| {
         let text = str::from_utf8(value).unwrap_or_default();
-        identity::identifiers(text).next() == Some(0..text.len())
+        let is_number = text.len() >= LARGE && text.bytes().all(|byte| byte.is_ascii_digit());
+        is_number || identity::identifiers(text).next() == Some(0..text.len())
     })
 }
 

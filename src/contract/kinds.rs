@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::called::type_alone;
 use super::cut::JsonMessage;
 use super::samples::Samples;
 use crate::contract::shape::{Schema, Witness};
@@ -73,18 +74,17 @@ impl Kinds {
     /// What is wrong with a message, in words.
     pub(crate) fn broken(&self, message: &JsonMessage) -> Vec<String> {
         let kind = &message.kind;
-        let schema = match self {
-            Self::One(schema) => schema,
-            Self::Each(kinds) => match kinds.get(kind) {
-                Some(schema) => schema,
-                None => {
-                    let known: Vec<&str> = kinds.keys().map(String::as_str).collect();
-                    let hint = nearest::hint(kind, &known);
-                    return vec![format!("no message of the kind `{kind}` was accepted; {hint}")];
-                }
-            },
+        let schemas = match self {
+            Self::One(schema) => vec![schema],
+            Self::Each(kinds) => of_kind(kinds, kind),
         };
-        let violations = schema.accepts_text(message.text()).into_iter().map(|mut violation| {
+        let broken = schemas.into_iter().map(|schema| schema.accepts_text(message.text()));
+        let Some(violations) = broken.min_by_key(Vec::len) else {
+            let known: Vec<&str> = self.each().map(|(kind, _)| kind).collect();
+            let hint = nearest::hint(kind, &known);
+            return vec![format!("no message of the kind `{kind}` was accepted; {hint}")];
+        };
+        let violations = violations.into_iter().map(|mut violation| {
             // Elements of arrays are not told apart.
             let steps = violation.pointer.split('/');
             let steps = steps.map(|step| if pointer::is_index(step) { "*" } else { step });
@@ -97,6 +97,15 @@ impl Kinds {
         });
         violations.collect()
     }
+}
+
+/// What messages of a kind may look like: where nobody knows what was asked, like any of their type.
+fn of_kind<'k>(kinds: &'k BTreeMap<String, Schema>, kind: &str) -> Vec<&'k Schema> {
+    if let Some(schema) = kinds.get(kind) {
+        return vec![schema];
+    }
+    let of_type = kinds.iter().filter(|(known, _)| type_alone(known) == Some(kind));
+    of_type.map(|(_, schema)| schema).collect()
 }
 
 fn sorted<'s>(samples: &'s Samples<'_>) -> BTreeMap<&'s str, Vec<(Text<'s>, Witness)>> {

@@ -5,6 +5,7 @@
 //! contracts that recordings ([`Traffic`]) do not keep.
 
 mod asked;
+mod called;
 mod check;
 mod clients;
 mod cut;

@@ -16,8 +16,7 @@ use super::cut::may_decide;
 use super::situation::{Condition, Feature, Holds, Situation};
 use super::traffic::Answer;
 use crate::contract::order::{
-    BY_CHANCE, Extent, FEWEST, Learned, Order, Refinement, Style, Witness, Word, anywhere,
-    by_chance,
+    BY_CHANCE, FEWEST, Learned, Order, Refinement, Style, Witness, Word, anywhere, by_chance,
 };
 use crate::message::telling::TELLING;
 
@@ -80,7 +79,7 @@ impl Orders {
         let all =
             answers.iter().filter_map(|answer| Some((&answer.situation, answer.word.as_ref()?)));
         let (mut whole, begun): (Vec<_>, Vec<_>) =
-            all.partition(|(_, word)| word.extent == Extent::Whole);
+            all.partition(|(_, word)| word.extent.is_whole());
         let orders = Self::of_words(&whole, told, is_made_up)?;
         let others = begun.into_iter().filter(|(it, word)| orders.broken(it, word).is_some());
         let wholes: Vec<&Word> = whole.iter().map(|(_, word)| *word).collect();

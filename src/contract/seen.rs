@@ -28,7 +28,7 @@ pub(crate) struct Seen {
 
 impl Contract {
     /// What it allows and does not require, and how many of these recordings show it.
-    pub(crate) fn seen(&self, answers: &[Answer]) -> Vec<Seen> {
+    pub(crate) fn seen(&self, answers: &[&Answer]) -> Vec<Seen> {
         let all = [
             in_part(HEADERS, self.headers.as_ref(), answers, |answer| {
                 std::slice::from_ref(&answer.headers)
@@ -49,7 +49,8 @@ impl Contract {
 
     /// What is said of it in the head: how often that was seen which recordings showed often.
     pub(super) fn seen_often(&self, answers: &[Answer]) -> BTreeMap<String, Share> {
-        let seen = self.seen(answers).into_iter().map(|seen| (seen.key(), seen.share));
+        let all: Vec<&Answer> = answers.iter().collect();
+        let seen = self.seen(&all).into_iter().map(|seen| (seen.key(), seen.share));
         // What always comes, the order says.
         let messages = self.messages(answers).into_iter();
         let messages = messages.filter(|(_, share)| share.seen < share.all);
@@ -83,7 +84,7 @@ fn messages(answers: &[Answer]) -> BTreeMap<String, Share> {
 fn in_part(
     part: &'static str,
     kinds: Option<&Kinds>,
-    answers: &[Answer],
+    answers: &[&Answer],
     of: fn(&Answer) -> &[JsonMessage],
 ) -> Vec<Seen> {
     let census = |kind: Option<&String>, schema: &Schema| {

@@ -301,9 +301,12 @@ impl fmt::Display for Feature {
     }
 }
 
-/// `/messages/0/type` as `messages[].type`.
+/// `/messages/0/type` as `messages[].type`, and an element of a message that is an array as `[3]`.
 fn path(pointer: &str) -> Option<String> {
     let mut path = String::new();
+    if let Some(element) = pointer.strip_prefix('/').filter(|it| pointer::is_index(it)) {
+        return Some(format!("[{element}]"));
+    }
     for step in pointer.split('/').skip(1) {
         if pointer::is_index(step) {
             path.push_str("[]");
@@ -321,6 +324,10 @@ fn path(pointer: &str) -> Option<String> {
 }
 
 fn is_path(text: &str) -> Option<&str> {
+    let element = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+    if element.is_some_and(pointer::is_index) {
+        return Some(text);
+    }
     let names = text.split('.').map(|name| name.trim_end_matches("[]"));
     // A body that is an array begins with one.
     names

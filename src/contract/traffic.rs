@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use super::called::Called;
 use super::clients::Clients;
 use super::cut::{Cut, JsonMessage, Read, Step, outcome};
 use super::headers::{self, Promised};
@@ -16,6 +17,7 @@ use super::situation::{Feature, Situation};
 use super::{Contract, Endpoint, Origin, asked};
 use crate::cassette::exchanges::MESSAGE;
 use crate::cassette::{Cassette, End, Evidence, Id, Interaction, Name, Reach, Request, Response};
+use crate::config::At;
 use crate::contract::invariant::{self, Invariant, Learner};
 use crate::contract::order::{Extent, Witness, Word};
 use crate::identity::{Entry, Issuer, Ledger};
@@ -36,7 +38,7 @@ pub struct Traffic {
     /// What tells the types of the messages of an endpoint, where no protocol that is known does.
     tags: BTreeMap<Endpoint, TagSource>,
     /// What tells the types of what clients send over a connection.
-    asked: BTreeMap<Endpoint, Feature>,
+    asked: BTreeMap<Endpoint, At>,
     /// The endpoint of each interaction of each cassette, if it was answered.
     places: Vec<Vec<Option<Endpoint>>>,
     /// The answers that the server has cut.
@@ -131,6 +133,7 @@ impl Traffic {
         }
         traffic.tags = tags(protocols, accepted, &all);
         traffic.asked = asked(protocols, &all);
+        let called = called(&traffic.asked, &all);
         let mut recordings: HashMap<(Endpoint, [u8; 32]), u32> = HashMap::new();
         for recorded in all {
             let Recorded { endpoint, interaction, response, asked, cut, .. } = recorded;
@@ -140,12 +143,15 @@ impl Traffic {
             let protocols = is_other.then(|| traffic.protocols(&endpoint));
             let cut = protocols.map_or(cut, |it| Cut::of(response, &it, question));
             let before = Some(Before { history: &history.0, number: history.1 });
+            let at = place_of(&history);
             let next = u32::try_from(recordings.len()).unwrap_or(u32::MAX);
             let witness = *recordings.entry((endpoint.clone(), recording)).or_insert(next);
             let witness = Witness(witness);
             let said = traffic.headers.of(response);
             let read = (asked, cut);
-            let answer = Answer::of(interaction, response, read, before, (place, witness), said);
+            let mut answer =
+                Answer::of(interaction, response, read, before, (place, witness), said);
+            called.name(at, &endpoint, &mut answer.events);
             let parameters = asked::parameters(&endpoint, interaction.request.path_only());
             let answers = traffic.answers.entry(endpoint).or_default();
             answers.push(Answer { history: Some(history), parameters, ..answer });
@@ -254,8 +260,8 @@ impl Traffic {
     /// What the answers of an endpoint have in common.
     pub(super) fn learn(&self, endpoint: &Endpoint) -> Contract {
         let answers = self.answers(endpoint);
-        let orders =
-            Orders::learn(answers, self.asked.get(endpoint), &|word| self.clients.made_up(word));
+        let asked = self.asked.get(endpoint).and_then(|at| Feature::asked(at.as_str()));
+        let orders = Orders::learn(answers, asked.as_ref(), &|word| self.clients.made_up(word));
         let contract = Contract {
             endpoint: endpoint.clone(),
             tag: self.tag(endpoint).cloned(),
@@ -356,7 +362,7 @@ fn tags(
 
 /// What tells the types of what clients send over connections, of each address: it is learned as for what
 /// a server says.
-fn asked(protocols: &Protocols, all: &[Recorded<'_>]) -> BTreeMap<Endpoint, Feature> {
+fn asked(protocols: &Protocols, all: &[Recorded<'_>]) -> BTreeMap<Endpoint, At> {
     let mut said: BTreeMap<&Endpoint, Vec<Vec<Message>>> = BTreeMap::new();
     let messages = all.iter().filter(|recorded| recorded.endpoint.method == MESSAGE);
     let of_one =
@@ -372,11 +378,26 @@ fn asked(protocols: &Protocols, all: &[Recorded<'_>]) -> BTreeMap<Endpoint, Feat
             .into_iter()
             .for_each(|(endpoint, body)| said.entry(endpoint).or_default().push(body));
     }
-    let told = said.into_iter().filter_map(|(endpoint, bodies)| {
-        let at = protocols.telling(&bodies)?;
-        Some((endpoint.clone(), Feature::asked(at.as_str())?))
-    });
+    let told = said
+        .into_iter()
+        .filter_map(|(endpoint, bodies)| Some((endpoint.clone(), protocols.telling(&bodies)?)));
     told.collect()
+}
+
+/// What clients asked over connections, where something tells its type.
+fn called(told_at: &BTreeMap<Endpoint, At>, all: &[Recorded<'_>]) -> Called {
+    let mut called = Called::default();
+    for Recorded { endpoint, asked, history, .. } in all {
+        if let Some((asked, told_at)) = asked.as_deref().zip(told_at.get(endpoint)) {
+            called.ask(place_of(history), endpoint, Text::known(asked), told_at);
+        }
+    }
+    called
+}
+
+/// Which conversation it is that an interaction is in, and its number there.
+fn place_of((history, number): &(Arc<History>, usize)) -> (usize, usize) {
+    (Arc::as_ptr(history).addr(), *number)
 }
 
 /// Whether any of the messages says its type.
@@ -448,7 +469,8 @@ impl Answer {
         let ordered = is_stream || (is_read && named && !is_question && types.len() > 1);
         // It decides about the order of messages and about nothing else.
         let situation = ordered.then(|| Situation::of(interaction, question, before));
-        let word = ordered.then(|| Word { tokens: tokens(cut.steps()), witness, extent });
+        let of_word = if response.is_left() { Extent::Left } else { extent };
+        let word = ordered.then(|| Word { tokens: tokens(cut.steps()), witness, extent: of_word });
         let has_body = !is_stream && is_read && interaction.request.method != "HEAD";
         let body = has_body.then(|| body(response, &cut, question)).flatten();
         let (mut events, mut keep_alives, mut parts) = (Vec::new(), Vec::new(), Vec::new());

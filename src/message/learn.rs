@@ -12,12 +12,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::protocols::only;
+use super::protocols::{is_code, only};
 use super::telling::{self, TELLING};
 use super::{Message, Protocols, Tag, TagSource};
-use crate::config::{At, Object};
+use crate::config::{At, LONGEST_TUPLE, Object};
 use crate::text::json::pointer::{self, is_index};
-use crate::text::json::{Leaf, Text};
+use crate::text::json::{Container, Leaf, Text};
 
 /// More messages do not tell more.
 const LOOKED_AT: usize = 2_000;
@@ -37,6 +37,14 @@ const TENTHS: usize = 8;
 
 /// The bits that it takes to name a type.
 const NAME: f64 = 3.0;
+
+/// A message that was read, and the body that it is in.
+struct Read<'m> {
+    body: usize,
+    message: &'m Message,
+    json: Text<'m>,
+    object: Object<'m>,
+}
 
 /// A message of which no protocol is known.
 struct Sample<'m> {
@@ -65,9 +73,11 @@ impl Protocols {
             looked_at += messages.len();
             !is_enough
         });
-        let samples = first.flat_map(|(body, messages)| self.samples(body, messages));
-        let samples: Vec<Sample<'m>> = samples.take(LOOKED_AT).collect();
-        let scale = Scale::of(&samples);
+        let read = first.flat_map(|(body, messages)| self.read_open(body, messages));
+        let read: Vec<Read<'m>> = read.take(LOOKED_AT).collect();
+        let are_tuples = are_tuples(&read);
+        let samples: Vec<Sample<'m>> = read.iter().map(|it| self.sample(it, are_tuples)).collect();
+        let scale = Scale::of(&samples, are_tuples);
         let usual = types(&samples, |sample| Some(&sample.usual));
         let mut most = scale.saved(&usual, None).max(0.0);
         let mut best = None;
@@ -139,7 +149,7 @@ impl Protocols {
 
     /// The messages of a body of which no protocol is known, and those of which one does not say what they are: of
     /// a call by JSON-RPC it knows one result, so several are somebody's stream.
-    fn samples<'m>(&self, body: usize, messages: &'m [Message]) -> Vec<Sample<'m>> {
+    fn read_open<'m>(&self, body: usize, messages: &'m [Message]) -> Vec<Read<'m>> {
         let mut read = Vec::new();
         let mut answers: HashMap<String, usize> = HashMap::new();
         for message in messages.iter().filter(|message| !message.is_keep_alive()) {
@@ -153,11 +163,11 @@ impl Protocols {
                 },
             };
             answer.iter().for_each(|answer| *answers.entry(answer.clone()).or_default() += 1);
-            read.push((message, json, object, answer));
+            read.push((Read { body, message, json, object }, answer));
         }
         let is_open = |answer: &Option<String>| answer.as_ref().is_none_or(|it| answers[it] > 1);
-        let open = read.into_iter().filter(|(.., answer)| is_open(answer));
-        open.map(|(message, json, object, _)| self.sample(body, message, (json, &object))).collect()
+        let open = read.into_iter().filter(|(_, answer)| is_open(answer));
+        open.map(|(read, _)| read).collect()
     }
 
     /// What a message says beside its type, if that is known: by a protocol, or, where a message has a type and says
@@ -171,13 +181,10 @@ impl Protocols {
         is_answer.then(|| member(object, message.tag.as_str()))
     }
 
-    fn sample<'m>(
-        &self,
-        body: usize,
-        message: &'m Message,
-        (json, object): (Text<'m>, &Object<'m>),
-    ) -> Sample<'m> {
-        let leaves = json.leaves();
+    fn sample<'m>(&self, read: &Read<'m>, are_tuples: bool) -> Sample<'m> {
+        let Read { body, message, json, object } = read;
+        let leaves: Vec<Leaf<'_>> = json.leaves();
+        let leaves: Vec<Seen<'_, '_>> = leaves.iter().map(|it| Seen::of(it, are_tuples)).collect();
         let members = object.members();
         let within =
             members.iter().map(|(name, value)| (format!("/{name}"), only(value.members())));
@@ -185,12 +192,12 @@ impl Protocols {
         let members = within.chain([whole]).filter_map(|(at, name)| Some((at, name?)));
         Sample {
             members: members.filter(|(at, name)| is_type(name) && may_be_named(at)).collect(),
-            body,
+            body: *body,
             usual: self.tag(&message.data, message.event.as_deref()).as_str().to_owned(),
             event: message.event.as_deref(),
-            words: leaves.iter().filter_map(word).collect(),
-            places: leaves.iter().filter_map(place).collect(),
-            fields: leaves.iter().filter_map(field).collect(),
+            words: leaves.iter().filter_map(Seen::word).collect(),
+            places: leaves.iter().filter_map(Seen::place).collect(),
+            fields: leaves.iter().filter_map(Seen::field).collect(),
         }
     }
 }
@@ -232,40 +239,89 @@ fn is_type(word: &str) -> bool {
         && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte))
 }
 
-/// A place whose value may be a type, and the value.
-fn word(leaf: &Leaf<'_>) -> Option<(String, String)> {
-    let is_boolean = matches!(leaf.spelled, "true" | "false");
-    let is_word = leaf.spelled.starts_with('"') && is_type(&leaf.value);
-    let steps = || leaf.pointer.split('/').skip(1);
-    let is_field = steps().count() <= TYPE_DEPTH && !steps().any(is_index);
-    ((is_word || is_boolean) && is_field)
-        .then(|| (leaf.pointer.clone(), leaf.value.clone().into_owned()))
+/// Whether messages are arrays whose elements mean something by their place: at two places nothing is of the same type.
+fn are_tuples(read: &[Read<'_>]) -> bool {
+    let mut places = vec![BTreeSet::new(); LONGEST_TUPLE];
+    for Read { json, object, .. } in read {
+        let is_tuple = json.container() == Some(Container::Array)
+            && json.elements().nth(LONGEST_TUPLE).is_none();
+        if !is_tuple {
+            return false;
+        }
+        for (place, (_, element)) in places.iter_mut().zip(object.members()) {
+            place.extend(kind(element.as_str()).filter(|kind| *kind != NULL));
+        }
+    }
+    let said = || places.iter().filter(|kinds| !kinds.is_empty());
+    said().any(|one| said().any(|other| one.is_disjoint(other)))
 }
 
-/// A place that some messages may have and others not.
-fn place(leaf: &Leaf<'_>) -> Option<String> {
-    let steps = || leaf.pointer.split('/').skip(1);
-    // Of a list the first element tells.
-    let is_one = steps().all(|step| !is_index(step) || step == "0");
-    let is_field = steps().filter(|step| !is_index(step)).count() <= TYPE_DEPTH;
-    let names = steps().last().is_some_and(|last| !last.is_empty() && !is_index(last));
-    (is_one && is_field && names && leaf.spelled != "null").then(|| leaf.pointer.clone())
-}
+const NULL: &str = "null";
 
-fn field(leaf: &Leaf<'_>) -> Option<String> {
-    let kind = match leaf.spelled.as_bytes().first()? {
+/// The type of a JSON text.
+fn kind(spelled: &str) -> Option<&'static str> {
+    Some(match spelled.trim_ascii_start().as_bytes().first()? {
         b'"' => "string",
         b't' | b'f' => "boolean",
-        b'n' => "null",
+        b'n' => NULL,
+        b'{' => "object",
+        b'[' => "array",
         _ => "number",
-    };
-    let pattern = pattern(&leaf.pointer);
-    (pattern.split('/').count() <= DEPTH + 1).then(|| format!("{pattern} {kind}"))
+    })
 }
 
-/// A place in whichever element of an array.
-fn pattern(pointer: &str) -> String {
-    let steps = pointer.split('/').map(|step| if is_index(step) { "*" } else { step });
+/// A leaf of a message, where that is: of a tuple each element is a field.
+struct Seen<'l, 'm> {
+    leaf: &'l Leaf<'m>,
+    /// The element of the tuple; empty in other messages.
+    element: &'l str,
+    /// The steps within that.
+    steps: Vec<&'l str>,
+}
+
+impl<'l, 'm> Seen<'l, 'm> {
+    fn of(leaf: &'l Leaf<'m>, is_of_tuple: bool) -> Self {
+        let mut steps = leaf.pointer.split('/').skip(1);
+        let element = if is_of_tuple { steps.next() } else { None };
+        Self { leaf, element: element.unwrap_or_default(), steps: steps.collect() }
+    }
+
+    /// A place whose value may be a type, and the value.
+    fn word(&self) -> Option<(String, String)> {
+        let Leaf { spelled, value, name, pointer } = self.leaf;
+        let is_element = !self.element.is_empty();
+        let may_be_number = (is_element && self.steps.is_empty()) || telling::is_kind(name);
+        let is_code = is_code(spelled) && (may_be_number || !spelled.starts_with(char::is_numeric));
+        let is_word = is_code || spelled.starts_with('"') && is_type(value);
+        let is_field = self.steps.len() + usize::from(is_element) <= TYPE_DEPTH
+            && !self.steps.iter().copied().any(is_index);
+        (is_word && is_field).then(|| (pointer.clone(), value.clone().into_owned()))
+    }
+
+    /// A place that some messages may have and others not.
+    fn place(&self) -> Option<String> {
+        let steps = || self.steps.iter().copied();
+        // Of a list the first element tells.
+        let is_one = steps().all(|step| !is_index(step) || step == "0");
+        let is_field = steps().filter(|step| !is_index(step)).count() <= TYPE_DEPTH;
+        let names = steps().last().is_some_and(|last| !last.is_empty() && !is_index(last));
+        (is_one && is_field && names && self.leaf.spelled != NULL)
+            .then(|| self.leaf.pointer.clone())
+    }
+
+    fn field(&self) -> Option<String> {
+        let kind = kind(self.leaf.spelled)?;
+        let pattern = || pattern(&self.leaf.pointer, !self.element.is_empty());
+        (self.steps.len() <= DEPTH).then(|| format!("{} {kind}", pattern()))
+    }
+}
+
+/// A place in whichever element of a list.
+fn pattern(pointer: &str, is_of_tuple: bool) -> String {
+    let steps = pointer.split('/').enumerate().map(|(place, step)| {
+        let is_any = is_index(step) && !(is_of_tuple && place == 1);
+        if is_any { "*" } else { step }
+    });
     steps.collect::<Vec<&str>>().join("/")
 }
 
@@ -346,12 +402,13 @@ struct Scale<'s, 'm> {
     samples: &'s [Sample<'m>],
     /// For each field the messages that have it.
     fields: BTreeMap<&'s str, Vec<usize>>,
+    are_tuples: bool,
     /// The logarithms of factorials.
     factorials: Vec<f64>,
 }
 
 impl<'s, 'm> Scale<'s, 'm> {
-    fn of(samples: &'s [Sample<'m>]) -> Self {
+    fn of(samples: &'s [Sample<'m>], are_tuples: bool) -> Self {
         let mut fields: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (number, sample) in samples.iter().enumerate() {
             for field in &sample.fields {
@@ -362,7 +419,7 @@ impl<'s, 'm> Scale<'s, 'm> {
         for n in 1..factorials.len() {
             factorials[n] = factorials[n - 1] + (n as f64).log2();
         }
-        Self { samples, fields, factorials }
+        Self { samples, fields, are_tuples, factorials }
     }
 
     /// The bits that types save, less those that it takes to name them. A field is said for all
@@ -373,7 +430,9 @@ impl<'s, 'm> Scale<'s, 'm> {
             return 0.0;
         }
         let own = match told {
-            Some(TagSource::Field(at) | TagSource::Present(at)) => Some(pattern(at.as_str())),
+            Some(TagSource::Field(at) | TagSource::Present(at)) => {
+                Some(pattern(at.as_str(), self.are_tuples))
+            }
             _ => None,
         };
         let is_own = |field: &str| {

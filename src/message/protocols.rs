@@ -8,6 +8,7 @@ use memchr::memmem::Finder;
 use super::tag::TEXT;
 use super::{Message, Tag, TagSource};
 use crate::config::{At, Config, Object, Protocol};
+use crate::text::json::pointer::is_index;
 use crate::text::json::{Container, Text};
 
 /// How messages are told apart: by what a person says, by the protocols that retape knows, by what was
@@ -208,14 +209,20 @@ fn is_within(told: &TagSource, place: Option<&At>) -> bool {
 /// The name of the only member that says something, if there is one.
 pub(super) fn only<'a>(members: impl Iterator<Item = (Cow<'a, str>, Text<'a>)>) -> Option<String> {
     let mut said = members.filter(|(_, value)| value.as_str() != "null");
-    let (name, _) = said.next().filter(|(name, _)| !name.is_empty())?;
+    let (name, _) = said.next().filter(|(name, _)| !name.is_empty() && !is_index(name))?;
     said.next().is_none().then(|| name.into_owned())
 }
 
-/// The word that stands in a field, or yes or no.
+/// The word that stands in a field, or yes or no, or a number.
 fn said(message: &Object<'_>, at: &At) -> Option<String> {
-    let boolean = || Some(message.at(at)?.as_str()).filter(|it| matches!(*it, "true" | "false"));
-    message.word(at).or_else(|| boolean().map(str::to_owned))
+    let other = || message.at(at).and_then(Text::scalar).filter(|it| is_code(it));
+    message.word(at).or_else(|| other().map(str::to_owned))
+}
+
+/// Whether a scalar may tell a type: it is yes or no, or a small number.
+pub(super) fn is_code(spelled: &str) -> bool {
+    let is_number = spelled.len() <= 3 && spelled.bytes().all(|byte| byte.is_ascii_digit());
+    is_number || matches!(spelled, "true" | "false")
 }
 
 /// What a type ends with that has no name of an SSE event, where others have one.

@@ -31,9 +31,15 @@ pub(crate) fn is_outcome(field: &str) -> bool {
 /// country, or of what is sold.
 pub(crate) fn is_error_code<'p>(place: impl DoubleEndedIterator<Item = &'p str>) -> bool {
     let mut steps = place.rev().filter(|step| !step.starts_with('['));
-    let is_code = |name: &str| name == "code" || name.ends_with("_code") || name.ends_with("Code");
     steps.next().is_some_and(is_code)
         && steps.any(|step| step.starts_with("error") || step.ends_with("error"))
+}
+
+/// Whether a field is called like a code, or like the number of an error: `error_subcode`, `errno`.
+fn is_code(field: &str) -> bool {
+    const ENDS: [&str; 4] = ["code", "errno", "errornum", "error_num"];
+    let name = field.to_ascii_lowercase();
+    ENDS.iter().any(|end| name.ends_with(end))
 }
 
 /// Whether a refusal says its code in a place: what stands at the top of its body, or below an error.
@@ -42,11 +48,7 @@ pub(crate) fn is_code_of_refusal<'p>(
 ) -> bool {
     let mut steps = place.clone();
     let (first, rest) = (steps.next(), steps.next());
-    rest.is_none()
-        && matches!(
-            first,
-            Some("code" | "status" | "statusCode" | "error_code" | "errorCode" | "errno")
-        )
+    rest.is_none() && first.is_some_and(|name| name == "status" || is_code(name))
         || is_error_code(place)
 }
 

@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 use retape::cassette::Body;
-use retape::contract::invariant::{Event, Invariant, Learner, Trace};
+use retape::contract::invariant::{Event, Invariant, Learner, Trace, Violation};
 use retape::contract::order::Extent;
 use retape::message::{Message, Messages, Protocols};
+use serde_json::json;
 
 use crate::conversations::of_one_question;
 
@@ -138,6 +139,73 @@ fn what_goes_along_with_the_request_is_an_echo_whatever_it_is() {
     // The model is called the same each time: it may be the only one.
     let echoing = ["found.page equals request.page", "found.query equals request.q"];
     assert_eq!(found, echoing);
+}
+
+#[test]
+fn a_list_may_be_as_long_as_one_that_was_sent() {
+    let embedded = |sent: usize, answered: usize| {
+        let inputs: Vec<String> = (0..sent).map(|it| format!("word {it}")).collect();
+        let data: Vec<_> =
+            (0..answered).map(|it| json!({"index": it, "embedding": [0.5]})).collect();
+        let answer = json!({"data": data, "usage": {"total_tokens": 7 * sent}});
+        let request = json!({"input": inputs, "model": "m"}).to_string();
+        (Some(request), vec![("list".to_owned(), answer.to_string())])
+    };
+    let traces: Vec<Owned> = [3, 1, 5, 2, 7, 4].map(|count| embedded(count, count)).into();
+
+    let invariants = learned(&traces);
+
+    let said = "list.data[] counts request.input[]";
+    assert!(invariants.iter().any(|it| it == said), "{invariants:?}");
+    let parsed = Invariant::parse(said).unwrap();
+    let broken = |sent, answered| {
+        with(&embedded(sent, answered), |trace| Invariant::check(&parsed, trace).len())
+    };
+    assert_eq!([broken(3, 3), broken(3, 2), broken(1, 2)], [0, 1, 1]);
+    // Where all have sent as many, nobody knows whether it is always that.
+    let alike: Vec<Owned> = (0..9).map(|_| embedded(2, 2)).collect();
+    assert!(!learned(&alike).iter().any(|it| it == said));
+}
+
+#[test]
+fn what_comes_again_in_other_traces_is_not_apart_within_one_by_more_than_chance() {
+    let said = |field: &str, values: [&str; 3]| {
+        let event = |value: &&str| ("row".to_owned(), format!(r#"{{"{field}":"{value}"}}"#));
+        (None, values.iter().map(event).collect::<Vec<_>>())
+    };
+    let gas = [
+        ["0x5208", "0x1a2b3c", "0x9d4f1e"],
+        ["0x1a2b3c", "0x5208", "0x77aa01"],
+        ["0x77aa02", "0x5208", "0x1a2b3c"],
+    ];
+    let learned = |field: &str| {
+        let traces: Vec<Owned> = gas.iter().map(|values| said(field, *values)).collect();
+        learned(&traces)
+    };
+
+    assert_eq!(learned("gas"), [""; 0]);
+    // An identifier is one by its name.
+    assert_eq!(learned("row_id"), ["row_id unique"]);
+}
+
+#[test]
+fn what_is_called_like_an_identifier_breaks_what_ties_these() {
+    let invariants = Invariant::parse("run constant\nstop.parent refers to start.run").unwrap();
+    let broken = |run: &str, parent: &str| {
+        let start = ("start".to_owned(), r#"{"run":"run_7f3a91"}"#.to_owned());
+        let stop = ("stop".to_owned(), format!(r#"{{"run":"{run}","parent":"{parent}"}}"#));
+        let trace = (None, vec![start, stop]);
+        let of = |it: &Violation| it.invariant.to_string();
+        with(&trace, |trace| {
+            Invariant::check(&invariants, trace).iter().map(of).collect::<Vec<_>>()
+        })
+    };
+
+    assert_eq!(broken("run_7f3a91", "run_7f3a91"), [""; 0]);
+    assert_eq!(broken("run_undefined", "run_7f3a91"), ["run constant"]);
+    assert_eq!(broken("run_7f3a91", "run_nothing"), ["stop.parent refers to start.run"]);
+    // Another word is none of these.
+    assert_eq!(broken("none", "root"), [""; 0]);
 }
 
 #[test]

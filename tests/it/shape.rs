@@ -248,6 +248,39 @@ by kind
     }
 
     #[test]
+    fn words_with_signs_or_a_few_of_them_are_an_enum_and_sentences_are_none() {
+        let of = |values: [&str; 2]| {
+            let said = |at: usize| format!(r#"{{"status":"{}","n":{at}}}"#, values[at % 2]);
+            let samples: Vec<String> = (0..30).map(said).collect();
+            learned(samples.iter().map(String::as_str)).finish().to_string()
+        };
+        for values in [["calendar#entry", "calendar#event"], ["DONE", "IN PROGRESS"]] {
+            let [one, other] = values;
+            assert_eq!(
+                of(values),
+                format!("object\n  status: \"{one}\" | \"{other}\"\n  n: integer\n")
+            );
+        }
+        let sentences = ["Please try it again later", "It has not been found here"];
+        assert_eq!(of(sentences), "object\n  status: string\n  n: integer\n");
+    }
+
+    #[test]
+    fn a_list_whose_words_each_recording_says_needs_no_more_recordings_than_one_word() {
+        let links = |at: usize| {
+            let link = |rel: &str| format!(r#"{{"rel":"{rel}","href":"/orders/{at}/{rel}"}}"#);
+            format!("[{}]", ["self", "approve", "capture"].map(link).join(","))
+        };
+        let of = |count: usize| {
+            let samples: Vec<String> = (0..count).map(links).collect();
+            learned(samples.iter().map(String::as_str)).finish().to_string()
+        };
+
+        assert!(of(10).contains(r#"rel: "approve" | "capture" | "self""#), "{}", of(10));
+        assert!(of(9).contains("rel: string"), "{}", of(9));
+    }
+
+    #[test]
     fn a_hash_is_no_word_of_an_enum() {
         let samples = [r#"{"tool_hash": "ba13adbeeaaf", "type": "custom"}"#; 5];
 

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use insta::assert_snapshot;
 use retape::cassette::{Body, Headers, Interaction, Outcome, Request, Response};
 use retape::config::Config;
-use retape::contract::{Contract, Finding, Traffic, check};
+use retape::contract::{Contract, Finding, Kinds, Traffic, check};
 use retape::message::Protocols;
 use retape::review::change::{Known, Verdict, compare};
 use retape::{Cassette, Name};
@@ -64,7 +64,9 @@ fn learned(protocols: &Protocols, cassette: &Cassette) -> Contract {
 /// What is written before the shapes.
 fn order(contract: &Contract) -> String {
     let text = contract.to_string();
-    let lines = text.lines().take_while(|line| !matches!(line.trim(), "invariants" | "events"));
+    let is_of_shapes =
+        |line: &&str| line.starts_with("  invariants") || line.starts_with("  events");
+    let lines = text.lines().take_while(|line| !is_of_shapes(line));
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -80,6 +82,114 @@ fn the_field_that_tells_the_types_is_found_and_written_down() {
         run_opened (tool_wanted tool_done)* said+ run_closed
     ");
     assert_eq!(contract.to_string().parse::<Contract>().unwrap(), contract);
+}
+
+#[test]
+fn what_answers_a_message_by_its_id_is_of_the_kind_that_was_asked() {
+    let ask = |id: usize, what: &str, said: &[Value]| sent(&json!({"id": id, "type": what}), said);
+    let session = |number: usize, lost: &str| {
+        let result = |id: usize, mut result: Value| {
+            result.as_object_mut().unwrap().remove(lost);
+            json!({"id": id, "type": "result", "success": true, "result": result})
+        };
+        let event = json!({"id": 2, "type": "event", "event": {"at": number}});
+        let interactions = vec![
+            ask(1, "get_config", &[result(1, json!({"unit": "C", "version": number}))]),
+            ask(2, "subscribe", &[result(2, json!({})), event.clone()]),
+            ask(3, "get_states", &[result(3, json!({"count": number})), event]),
+        ];
+        Cassette { interactions, ..Cassette::default() }
+    };
+    let recorded = |lost: &'static str| {
+        let one = |number| (Name::new(&format!("s{number}")).unwrap(), session(number, lost));
+        (0..3).map(one).collect::<Vec<_>>()
+    };
+
+    let contract = Traffic::of(
+        &Protocols::default(),
+        &[],
+        recorded("").iter().map(|(name, cassette)| (name, cassette)),
+    );
+    let accepted = check(&contract, &[]);
+    let [Finding::New(contract)] = &accepted[..] else { panic!("{accepted:?}") };
+    let Some(Kinds::Each(kinds)) = &contract.events else { panic!("{contract}") };
+    let kinds: Vec<&str> = kinds.keys().map(String::as_str).collect();
+    let results =
+        ["result of get_config", "result of get_states", "result of subscribe"].as_slice();
+    assert_eq!(kinds, [&["event of subscribe"], results].concat());
+
+    let (old, new) = (recorded(""), recorded("version"));
+    let known = |name, cassettes| Known { name, path: "c", cassettes, accepted: &[] };
+    let changes = compare(known("old", &old), known("new", &new)).changes;
+    let told: Vec<(Verdict, &str)> = changes.iter().map(|it| (it.verdict, &*it.what)).collect();
+    let [(Verdict::Breaking, what)] = told[..] else { panic!("{told:?}") };
+    assert!(what.contains("`result.version` is gone"), "{what}");
+    assert!(what.contains("`result of get_config`"), "{what}");
+}
+
+/// The events of one answer as arrays, as channels of Phoenix say them: who, what number, which event, with what.
+fn channel(number: usize) -> Vec<String> {
+    let mut events = vec![format!(r#"["1","{number}","phx_reply",{{"status":"ok"}}]"#)];
+    for word in 0..=number {
+        events.push(format!(r#"["1",null,"token",{{"text":"word {word}"}}]"#));
+    }
+    events.push(format!(r#"["1",null,"done",{{"cost":{number}}}]"#));
+    events
+}
+
+#[test]
+fn the_element_that_tells_the_types_of_arrays_is_found() {
+    let interactions = (0..6).map(|number| interaction(&channel(number % 3))).collect();
+    let cassette = Cassette { interactions, ..Cassette::default() };
+
+    let contract = learned(&Protocols::default(), &cassette);
+
+    assert_snapshot!(order(&contract), @r"
+    POST /runs -> 200 text/event-stream
+      tag
+        /2
+      order
+        phx_reply token+ done
+    ");
+    let cut = interaction(&channel(2)[..4]);
+    let broken = contract.broken_by(&Protocols::default(), &cut, None);
+    let parts: Vec<&str> = broken.iter().map(|breach| breach.part).collect();
+    assert_eq!(parts, ["order"], "{broken:?}");
+}
+
+#[test]
+fn the_number_that_tells_the_types_of_arrays_is_found() {
+    // As WAMP has it: 50 is the result of a call, 36 an event.
+    let said = |number: usize| {
+        let event = |it| format!(r#"[36,7{it}{number},{{}},["x",{it}]]"#);
+        let result = format!(r#"[50,{number},{{}}]"#);
+        (0..=number).map(event).chain([result]).collect::<Vec<_>>()
+    };
+    let interactions = (0..6).map(|number| interaction(&said(number % 3))).collect();
+    let cassette = Cassette { interactions, ..Cassette::default() };
+
+    let contract = learned(&Protocols::default(), &cassette);
+
+    assert_snapshot!(order(&contract), @r"
+    POST /runs -> 200 text/event-stream
+      tag
+        /0
+      order
+        36+ 50
+    ");
+    assert_eq!(contract.to_string().parse::<Contract>().unwrap(), contract);
+}
+
+#[test]
+fn elements_of_lists_tell_no_types() {
+    let rows = |number: usize| {
+        let row = |at: usize| format!(r#"["{}","b","c"]"#, ["red", "green"][at % 2]);
+        (0..4 + number).map(row).collect::<Vec<_>>()
+    };
+    let interactions = (0..6).map(|number| interaction(&rows(number % 3))).collect();
+    let cassette = Cassette { interactions, ..Cassette::default() };
+
+    assert_eq!(learned(&Protocols::default(), &cassette).tag, None);
 }
 
 #[test]
@@ -343,7 +453,7 @@ fn what_came_of_a_stream_is_told_where_its_messages_have_no_type() {
         object[status="success"]
     "#);
     for (last, parts) in
-        [(Some("success"), &[][..]), (None, &["order"]), (Some("failed"), &["order"])]
+        [(Some("success"), &[][..]), (None, &["order"]), (Some("failed"), &["order", "events"])]
     {
         let broken = contract.broken_by(&Protocols::default(), &fetched(1, last), None);
         let found: Vec<&str> = broken.iter().map(|breach| breach.part).collect();

@@ -50,16 +50,15 @@ impl Alone {
 
     /// Whether it holds of a value behind others. None if such values cannot break it.
     pub(super) fn holds(self, before: Before<'_>, now: &Value<'_>) -> Option<bool> {
-        match (self, before.last, now) {
-            (Self::Constant, Value::Key(last), Value::Key(now)) => {
-                (!before.is_same).then_some(last == now)
-            }
-            (Self::Unique, Value::Key(_), Value::Key(_)) => Some(!before.is_said),
+        let keys = || Some((before.last.key()?, now.key()?));
+        let numbers = || Some((before.last.counted()?, now.counted()?));
+        match self {
+            Self::Constant => keys().filter(|_| !before.is_same).map(|(last, now)| last == now),
+            Self::Unique => keys().map(|_| !before.is_said),
             #[expect(clippy::float_cmp, reason = "numbers that are counted are exact")]
-            (Self::Counting, Value::Number(last), Value::Number(now)) => Some(*now == last + 1.0),
-            (Self::Increasing, Value::Number(last), Value::Number(now)) => Some(now > last),
-            (Self::NotDecreasing, Value::Number(last), Value::Number(now)) => Some(now >= last),
-            _ => None,
+            Self::Counting => numbers().map(|(last, now)| now == last + 1.0),
+            Self::Increasing => numbers().map(|(last, now)| now > last),
+            Self::NotDecreasing => numbers().map(|(last, now)| now >= last),
         }
     }
 }

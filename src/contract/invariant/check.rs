@@ -196,15 +196,17 @@ impl Check<'_> {
     }
 
     /// Where it stands in the request, if it is a field of that.
-    fn asked(&self, field: &Field) -> impl Iterator<Item = At<'_>> {
+    pub(super) fn asked(&self, field: &Field) -> impl Iterator<Item = At<'_>> {
         let path = self.names.find(field.path.as_str());
         let path = path.filter(|_| field.tag.as_deref() == Some(REQUEST));
         path.into_iter().flat_map(|path| within(&self.request, None, path))
     }
 
-    /// The same of what identifies something.
-    fn keys(&self, field: &Field) -> impl Iterator<Item = At<'_>> {
-        self.all(field).into_iter().filter(|at| at.value.key().is_some())
+    /// The same of what identifies something, or is called like what does in these fields.
+    fn keys(&self, fields: [&Field; 2]) -> impl Iterator<Item = At<'_>> {
+        let all = self.all(fields[0]);
+        let known = [all.clone(), self.all(fields[1])].concat();
+        all.into_iter().filter(move |at| at.value.key().is_some() || is_called_like(at, &known))
     }
 
     /// The values that break what holds of a field alone, and those before that they do not go with.
@@ -212,7 +214,14 @@ impl Check<'_> {
         let mut first: BTreeMap<&str, At<'_>> = BTreeMap::new();
         let mut last: Option<At<'_>> = None;
         let mut broken = Vec::new();
-        for at in self.all(field).into_iter().filter(|at| at.value.is_plain()) {
+        let all = self.all(field);
+        if holds == Alone::Constant {
+            let key = all.iter().find(|at| at.value.key().is_some()).copied();
+            let other =
+                all.iter().filter(|at| at.value.key().is_none() && is_called_like(at, &all));
+            broken.extend(other.map(|at| (*at, key)));
+        }
+        for at in all.into_iter().filter(|at| at.value.is_plain()) {
             let said = at.value.key().and_then(|key| first.get(key)).copied();
             if let Some(last) = last {
                 let before = Before { last: last.value, is_said: said.is_some(), is_same: false };
@@ -240,13 +249,18 @@ impl Check<'_> {
     /// What was not said before, in this answer or in earlier ones.
     fn unsaid(&self, field: &Field, to: &[Field], earlier: &dyn Earlier) -> Vec<At<'_>> {
         let sources: Vec<At<'_>> = to.iter().flat_map(|to| self.all(to)).collect();
-        let all = self.asked(field).chain(self.all(field)).filter(|at| {
+        let all: Vec<At<'_>> = self.asked(field).chain(self.all(field)).collect();
+        let known = [all.clone(), sources.clone()].concat();
+        let is_unsaid = |at: &At<'_>| {
+            let is_key = at.value.key().is_some() || is_called_like(at, &known);
             let is_here =
                 sources.iter().any(|it| it.event < at.event && it.value.says_as(at.value));
-            let is_earlier = |key| earlier.fields(key).into_iter().any(|said| to.contains(said));
-            at.value.key().is_some_and(|key| !is_here && !is_earlier(key))
-        });
-        all.collect()
+            let is_earlier =
+                |key: &str| earlier.fields(key).into_iter().any(|said| to.contains(said));
+            let said = at.value.said().filter(|_| is_key && !is_here);
+            said.is_some_and(|said| !is_earlier(&said))
+        };
+        all.into_iter().filter(is_unsaid).collect()
     }
 
     /// What refers to nothing before, and what nothing refers to although all should be.
@@ -255,13 +269,14 @@ impl Check<'_> {
         let ties = |one: &At<'_>, other: &At<'_>| {
             one.event < other.event && one.value.says_as(other.value)
         };
-        let loose = self.keys(field).filter(|at| !sources.iter().any(|source| ties(source, at)));
+        let loose = self.keys([field, to]);
+        let loose = loose.filter(|at| !sources.iter().any(|source| ties(source, at)));
         // What is not referred to yet may be.
         let is_over = referred == Referred::Each && self.trace.extent == Extent::Whole;
         // What is said again and again has to be referred to once.
         let first =
             |source: &At<'_>| sources.iter().find(|it| it.value.says_as(source.value)).copied();
-        let unheard = self.keys(to).filter(|source| {
+        let unheard = self.keys([to, field]).filter(|source| {
             let first = first(source).unwrap_or(*source);
             is_over && !references.iter().any(|at| ties(&first, at))
         });
@@ -298,6 +313,23 @@ fn within<'c>(
 ) -> impl Iterator<Item = At<'c>> {
     let all = sights.iter().enumerate().filter(move |(_, sight)| sight.path == path);
     all.map(move |(number, sight)| At { event, number, value: &sight.value })
+}
+
+/// Whether a text without a digit begins as what identifies something in the same place does: `run_none` beside `run_7f`.
+/// What servers mint is such a word at times, and what stands for nothing is one always.
+fn is_called_like(at: &At<'_>, all: &[At<'_>]) -> bool {
+    let Some(word) = at.value.said() else { return false };
+    let own = prefix(&word);
+    own.is_some() && all.iter().filter_map(|it| it.value.key()).any(|key| prefix(key) == own)
+}
+
+/// The letters before the first mark of a word that may be minted, with the mark.
+fn prefix(word: &str) -> Option<&str> {
+    let at = word.find(['_', '-', ':']).filter(|at| *at > 1 && at + 1 < word.len())?;
+    let (letters, behind) = (&word[..at], &word[at..]);
+    let is_plain = letters.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && behind.bytes().all(|byte| byte.is_ascii_graphic());
+    is_plain.then(|| &word[..=at])
 }
 
 fn alone(all: Vec<At<'_>>) -> Broken<'_> {

@@ -176,6 +176,11 @@ impl Path {
         })
     }
 
+    /// Whether it leads to the elements of an array.
+    pub(super) fn is_list(&self) -> bool {
+        self.0.ends_with("[]")
+    }
+
     /// Whether it leads into an array.
     pub(super) fn is_in_array(&self) -> bool {
         self.0.contains("[]")

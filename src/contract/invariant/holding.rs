@@ -1,12 +1,15 @@
 //! What is known of a field, and what holds: what never failed, without what follows from something
 //! else.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+
+use foldhash::fast::RandomState;
 
 use super::alone::{Alone, Before};
 use super::claim::{Field, Invariant, Path, Referred};
 use super::learn::{Counted, Learner};
 use super::trace::Value;
+use crate::identity::{Meaning, refers};
 
 /// An invariant had at least so many chances to fail.
 pub const CHANCES: u64 = 5;
@@ -21,7 +24,21 @@ pub(super) struct Facts {
     alone: [Chances; Alone::ALL.len()],
     /// What it says in all traces, if that is the same.
     pub(super) single: Single,
+    pub(super) repeats: Repeats,
 }
+
+/// How often a field says what it has said in any trace, as hashes, and how many things of one trace could be the same.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Repeats {
+    said: HashMap<u64, u32, RandomState>,
+    pairs: u64,
+}
+
+/// With more things than these none is said again by chance.
+const MOST_SAID: usize = 1 << 12;
+
+/// So many repetitions chance brings, if it brings none only one time in twenty (Poisson).
+const NO_CHANCE: f64 = 3.0;
 
 /// How often something could have failed, and how often it held.
 #[derive(Debug, Clone, Copy, Default)]
@@ -86,6 +103,29 @@ impl Chances {
     }
 }
 
+impl Repeats {
+    /// It says this, by its hash.
+    pub(super) fn say(&mut self, key: u64) {
+        if self.said.len() < MOST_SAID || self.said.contains_key(&key) {
+            *self.said.entry(key).or_default() += 1;
+        }
+    }
+
+    /// Something else was said in the same trace by as many as these.
+    pub(super) fn beside(&mut self, others: usize) {
+        self.pairs += others as u64;
+    }
+
+    /// Whether it is no chance that no trace says anything twice: what is the same in several traces, as quantities
+    /// are, would be so within one as well. The estimate is that of Simpson (Nature, 1949).
+    fn are_apart(&self) -> bool {
+        let all = self.said.values().map(|count| f64::from(*count)).sum::<f64>();
+        let again: f64 =
+            self.said.values().map(|count| f64::from(*count)).map(|it| it * (it - 1.0)).sum();
+        again == 0.0 || self.pairs as f64 * again / (all * (all - 1.0)) >= NO_CHANCE
+    }
+}
+
 impl Single {
     /// It says this.
     pub(super) fn see(&mut self, said: &str) {
@@ -126,6 +166,12 @@ impl Counted<'_> {
     /// The most telling thing that holds of a field alone.
     fn alone(&self, field: &Field, facts: &Facts) -> Option<Invariant> {
         let claim = facts.claim()?;
+        let name = field.path.last().trim_end_matches("[]");
+        // An identifier is one by its name.
+        let is_named = || refers(name) || Meaning::of(name) == Meaning::Identity;
+        if claim == Alone::Unique && !is_named() && !facts.repeats.are_apart() {
+            return None;
+        }
         let follows = match self.of_all(field) {
             // It is the only type that has the field: the field of that type says more.
             None => field.tag.is_none(),

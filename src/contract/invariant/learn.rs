@@ -94,7 +94,7 @@ impl Learner {
     /// echoes, and what comes with what.
     pub(crate) fn learn_alone(&mut self, recording: u32, trace: &Trace<'_>) {
         let (request, events) = self.sights(trace);
-        self.numbers.learn(&self.names, recording, &events);
+        self.numbers.learn(&self.names, recording, &request, &events);
         self.learn_echoes(recording, &request, &events);
         for (event, (_, sights)) in trace.events.iter().zip(&events) {
             let json = (trace.request, event.json);
@@ -112,7 +112,7 @@ impl Learner {
             let open = request.iter().take_while(is_open).count();
             self.referring.learn(&mut self.names, earlier, &request[open..], &events);
         }
-        self.numbers.learn(&self.names, recording, &events);
+        self.numbers.learn(&self.names, recording, &request, &events);
         self.pairs.learn(&self.names, recording, &events);
         self.texts.learn(&mut self.names, recording, &events);
         self.learn_echoes(recording, &request, &events);
@@ -196,17 +196,21 @@ impl Learner {
         let facts = self.facts.entry(field).or_default();
         facts.keys += 1;
         facts.single.see(key);
+        facts.repeats.say(FixedState::default().hash_one(key));
     }
 
     fn say<'t>(&mut self, field: u32, value: &'t Value<'t>, current: &mut Current<'t>) {
         let identity = current.identity;
         match current.fields.get_mut(&field) {
             Some(said) => {
+                let others = said.all.len();
                 let is_said = value.key().is_some_and(|key| !said.all.insert(key));
                 // Elements of one message are no pieces of it.
                 let is_same = said.identity == identity && said.event != current.event;
                 let before = Before { last: said.last, is_said, is_same };
-                self.facts.entry(field).or_default().see(before, value);
+                let facts = self.facts.entry(field).or_default();
+                facts.see(before, value);
+                facts.repeats.beside(others);
                 (said.last, said.identity, said.event) = (value, identity, current.event);
             }
             None => {

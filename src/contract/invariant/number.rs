@@ -1,4 +1,5 @@
-//! Numbers in one message that belong together: one bounds another, is the sum of two, or counts.
+//! Numbers in one message that belong together: one bounds another, is the sum of two, or counts. Of a list how long it
+//! is may be as long as one that was sent.
 //!
 //! # Rationale
 //!
@@ -9,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::claim::{Field, Invariant, Path};
+use super::earlier::REQUEST;
 use super::holding::CHANCES;
 use super::learn::{Map, Names, Sight, Sights, identity};
 use super::tie::{Tie, is_equal};
@@ -24,6 +26,9 @@ const BOTH: usize = 2;
 const FIRST: usize = 32;
 const RECORDINGS: usize = 64;
 
+/// More lists of a request are not looked at.
+const MOST_ASKED: usize = 4;
+
 /// A message with more numbers is a table, and a type with more sets of fields has none.
 const MOST: usize = 24;
 const KINDS: usize = 64;
@@ -35,6 +40,8 @@ enum Quantity {
     Length(u32),
     /// Messages of another type that came before.
     Messages(u32),
+    /// How long a list of the request is.
+    Asked(u32),
 }
 
 /// What the quantities of a message are.
@@ -157,7 +164,11 @@ impl Kind {
         let all: BTreeSet<Quantity> = rows.map(|(quantity, _)| *quantity).collect();
         let (fields, counts): (Vec<Quantity>, Vec<Quantity>) =
             all.into_iter().partition(|quantity| matches!(quantity, Quantity::Field(_)));
-        let mut claims = Vec::new();
+        let asked = counts.iter().filter(|it| matches!(it, Quantity::Asked(_)));
+        let lists = counts.iter().filter(|it| matches!(it, Quantity::Length(_)));
+        let mut claims: Vec<Claim> = lists
+            .flat_map(|list| asked.clone().map(|asked| Claim::Counts(*list, *asked)))
+            .collect();
         for one in fields.iter().copied() {
             let others = || fields.iter().copied().filter(move |other| *other != one);
             claims.extend(others().map(|other| Claim::AtMost(one, other)));
@@ -172,7 +183,18 @@ impl Kind {
 }
 
 impl Numbers {
-    pub(super) fn learn(&mut self, names: &Names, recording: u32, events: &[Sights<'_>]) {
+    pub(super) fn learn(
+        &mut self,
+        names: &Names,
+        recording: u32,
+        request: &[Sight<'_>],
+        events: &[Sights<'_>],
+    ) {
+        let asked = request.iter().filter_map(|sight| match sight.value {
+            Value::Length(length) => Some((Quantity::Asked(sight.path), length)),
+            _ => None,
+        });
+        let asked: Row = asked.take(MOST_ASKED).collect();
         let mut all: Map<u32, usize> = Map::default();
         events.iter().for_each(|(tag, _)| *all.entry(*tag).or_default() += 1);
         let mut before: BTreeMap<u32, f64> = BTreeMap::new();
@@ -190,7 +212,8 @@ impl Numbers {
             };
             let mut row: Row = sights.iter().filter_map(quantity).take(MOST + 1).collect();
             let has_field = row.iter().any(|(it, _)| matches!(it, Quantity::Field(_)));
-            if has_field && row.len() <= MOST {
+            if (has_field || !asked.is_empty()) && row.len() <= MOST {
+                row.extend(&asked);
                 let mut kind: Vec<Quantity> = row.iter().map(|(quantity, _)| *quantity).collect();
                 kind.sort_unstable();
                 // What is said again and again counts itself.
@@ -294,6 +317,9 @@ impl Claim {
                 tagged(tag, Path::written(names.spelled(path)))
             }
             Quantity::Messages(of) => tagged(of, Path::default()),
+            Quantity::Asked(path) => {
+                Field { tag: Some(REQUEST.to_owned()), path: Path::written(names.spelled(path)) }
+            }
         };
         match self {
             Self::AtMost(one, to) => Invariant::Tied(Tie::AtMost, field(one), field(to)),

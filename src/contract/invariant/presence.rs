@@ -50,6 +50,8 @@ struct Place {
     /// The path of the object that has the field.
     object: u32,
     messages: Messages,
+    /// Whether one of several objects of a message has it and another one does not: nothing outside of them decides.
+    varies: bool,
 }
 
 impl Presence {
@@ -65,6 +67,8 @@ impl Presence {
         if self.fields.len() > MOST || self.conditions.len() > MOST {
             return;
         }
+        let (mut objects, mut having) =
+            (Map::<u32, usize>::default(), Map::<u32, usize>::default());
         each(json, &mut |path, object, value| {
             if object.is_none() && !is_object(value) {
                 return;
@@ -72,13 +76,19 @@ impl Presence {
             let word = names.word(path.as_str());
             if let Some(object) = object {
                 let object = names.word(object);
-                let place = || Place { object, messages: Messages::new() };
+                let place = || Place { object, messages: Messages::new(), varies: false };
                 note(&mut self.fields.entry(word).or_insert_with(place).messages, number);
+                *having.entry(word).or_default() += 1;
             }
             if is_object(value) {
                 note(self.objects.entry(word).or_default(), number);
+                *objects.entry(word).or_default() += 1;
             }
         });
+        for (word, count) in having {
+            let Some(place) = self.fields.get_mut(&word) else { continue };
+            place.varies |= objects.get(&place.object).is_some_and(|all| count < *all);
+        }
         for condition in conditions(request, json) {
             note(self.conditions.entry(condition).or_default(), number);
         }
@@ -89,7 +99,8 @@ impl Presence {
         if self.fields.len() > MOST || self.conditions.len() > MOST {
             return Vec::new();
         }
-        let optional = self.fields.iter().filter_map(|(path, place)| {
+        let decided = self.fields.iter().filter(|(_, place)| !place.varies);
+        let optional = decided.filter_map(|(path, place)| {
             let all = self.objects.get(&place.object)?;
             let absent = all.iter().filter(|it| place.messages.binary_search(it).is_err());
             let counts = [self.count(place.messages.iter()), self.count(absent)];

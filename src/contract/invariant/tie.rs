@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::check::{At, Broken, Check};
 use super::claim::{Field, Path};
+use super::earlier::REQUEST;
 use super::pairing::paired;
 use super::text::Strand;
 use super::trace::Value;
@@ -14,8 +15,8 @@ use super::trace::Value;
 pub enum Tie {
     /// The number is never above another one in the same message.
     AtMost,
-    /// The number says how many elements an array in the same message has, or how many messages of a
-    /// type came before.
+    /// The number says how many elements an array in the same message or in the request has, or how many messages of
+    /// a type came before; or an array has as many elements as one in the request.
     Counts,
     /// The text is what earlier messages said piece by piece.
     Joins,
@@ -57,8 +58,13 @@ impl Check<'_> {
             Tie::AtMost => |one, other| one <= other || is_equal(one, other),
         };
         let is_messages = to.path == Path::default();
+        let is_list = field.path.is_list();
         let broken = self.all(field).into_iter().filter_map(|at| {
-            let number = of_number(&at)?;
+            let number = if is_list { of_length(&at)? } else { of_number(&at)? };
+            if to.tag.as_deref() == Some(REQUEST) {
+                let asked = self.asked(to).find_map(|asked| of_length(&asked))?;
+                return (!holds(number, asked)).then_some((at, None));
+            }
             if is_messages {
                 let (before, tag) = (at.event?, self.names.find(to.tag.as_deref()?));
                 let events = self.events[..before].iter();
@@ -145,6 +151,13 @@ impl Check<'_> {
             sight.path == path && is_length == matches!(sight.value, Value::Length(_))
         });
         found.map(|(number, sight)| At { event: at.event, number, value: &sight.value })
+    }
+}
+
+fn of_length(at: &At<'_>) -> Option<f64> {
+    match at.value {
+        Value::Length(length) => Some(*length),
+        _ => None,
     }
 }
 

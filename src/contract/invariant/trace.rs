@@ -15,6 +15,9 @@ const DEEPEST: usize = 16;
 const SHORTEST: usize = 6;
 const LONGEST: usize = 128;
 
+/// A number of so many digits is exact.
+const LONGEST_NUMBER: usize = 15;
+
 /// A request and the events that came of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Trace<'a> {
@@ -74,9 +77,23 @@ impl Value<'_> {
         }
     }
 
+    /// What it counts: a number, also one in a string, as Protocol Buffers write those of 64 bits.
+    pub(super) fn counted(&self) -> Option<f64> {
+        let digits = match self {
+            Self::Number(number) => return Some(*number),
+            Self::Key(key) => key,
+            Self::Text(spelled) => spelled.trim_matches('"'),
+            Self::Length(_) => return None,
+        };
+        let is_number = (1..=LONGEST_NUMBER).contains(&digits.len())
+            && digits.bytes().all(|byte| byte.is_ascii_digit())
+            && (digits.len() == 1 || !digits.starts_with('0'));
+        digits.parse().ok().filter(|_| is_number)
+    }
+
     /// Whether something may hold of it alone.
     pub(super) fn is_plain(&self) -> bool {
-        matches!(self, Self::Key(_) | Self::Number(_))
+        matches!(self, Self::Key(_)) || self.counted().is_some()
     }
 }
 

@@ -170,7 +170,7 @@ impl Order {
             at += 1;
         }
         let mut steps: Vec<Step> = (0..at).map(Step::Matched).collect();
-        if at < trace.len() || (extent == Extent::Whole && !run.is_complete()) {
+        if at < trace.len() || (extent.is_whole() && !run.is_complete()) {
             let fault = if at < trace.len() { Fault::Unexpected } else { Fault::Missing };
             let expected = expected.into_iter().map(|next| Expected { next, share: None });
             steps.push(Step::Deviation(Deviation {

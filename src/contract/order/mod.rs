@@ -136,8 +136,7 @@ impl Order {
     /// Whether a trace is in order, as far as it came.
     pub(crate) fn keeps(&self, word: &Word) -> bool {
         let (events, mut run) = (word.events(), self.run());
-        events.iter().all(|event| run.push(event))
-            && (word.extent == Extent::Begun || run.is_complete())
+        events.iter().all(|event| run.push(event)) && (!word.extent.is_whole() || run.is_complete())
     }
 }
 

@@ -72,6 +72,15 @@ pub enum Extent {
     Whole,
     /// Only how it begins.
     Begun,
+    /// All of it, but for how the server would have closed the connection: the client did so first.
+    Left,
+}
+
+impl Extent {
+    /// Whether all came that there is.
+    pub(crate) fn is_whole(self) -> bool {
+        self != Self::Begun
+    }
 }
 
 /// One event of a trace, or several in a row that are one.

@@ -196,8 +196,7 @@ impl Check {
             known.join(" | ")
         };
         let Some(member) = member else {
-            let expected = format!("the field `{}`: {}", union.tag, known());
-            return self.tell(Fault::Missing, expected, "none".to_owned());
+            return self.missing(&union.tag, format!("the field `{}`: {}", union.tag, known()));
         };
         let said = match &member.value {
             Sample::String(said) => Some(&*said.text),

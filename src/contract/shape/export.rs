@@ -256,7 +256,9 @@ impl Format {
         match self {
             Self::Uuid => format!("^{uuid}$"),
             Self::DateTime => format!("^{DATE}{TIME}{ZONE}$"),
-            Self::LocalDateTime => format!("^{DATE}{TIME}{ZONE}?$"),
+            Self::LocalDateTime => {
+                format!("^{DATE}(?:{TIME}(?:{ZONE}|[+-][0-9]{{4}})?|T[0-9]{{2}}:[0-9]{{2}})$")
+            }
             Self::Date => format!("^{DATE}$"),
             Self::Uri => r"^[a-z][a-z0-9+.-]*:\/\/[!-~]+$".to_owned(),
             Self::Integer => "^-?(?:0|[1-9][0-9]*)$".to_owned(),

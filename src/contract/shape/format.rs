@@ -161,6 +161,9 @@ fn is_date(bytes: &[u8]) -> bool {
 }
 
 fn date_time(bytes: &[u8]) -> u8 {
+    if fits(bytes, "0000-00-00T00:00") {
+        return LOCAL_DATE_TIME;
+    }
     let Some((head, rest)) = bytes.split_at_checked(19) else { return 0 };
     if !fits(head, "0000-00-00T00:00:00") && !fits(head, "0000-00-00 00:00:00") {
         return 0;
@@ -174,6 +177,8 @@ fn date_time(bytes: &[u8]) -> u8 {
         b"" => LOCAL_DATE_TIME,
         b"Z" | b"z" => LOCAL_DATE_TIME | DATE_TIME,
         zone if fits(zone, "+00:00") || fits(zone, "-00:00") => LOCAL_DATE_TIME | DATE_TIME,
+        // As Jira and Salesforce write it, which RFC 3339 does not allow.
+        zone if fits(zone, "+0000") || fits(zone, "-0000") => LOCAL_DATE_TIME,
         _ => 0,
     }
 }
@@ -275,6 +280,8 @@ mod tests {
         check("2026-11-21T04:27:40+00:00", &["date-time", "local-date-time"]);
         check("2026-11-21 04:27:40.5Z", &["date-time", "local-date-time"]);
         check("2026-11-21T04:27:40.123456", &["local-date-time"]);
+        check("2026-11-21T04:27:40.000+0000", &["local-date-time"]);
+        check("2026-11-21T04:27", &["local-date-time"]);
         check("2026-11-21T04:27:40.", &[]);
         check("2026-11-21", &["date"]);
         check("http://127.0.0.1:8283/v1?a=b", &["uri"]);

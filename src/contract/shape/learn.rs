@@ -375,11 +375,16 @@ impl<'l> Learner<'l> {
         &self,
         strings: &[(&'s StringSample<'_>, Witness)],
     ) -> Option<BTreeMap<&'s str, Vec<Witness>>> {
+        let name = self.place.iter().rfind(|step| !step.starts_with('['));
+        let is_telling = name.is_some_and(|it| telling::is_kind(it) || telling::is_outcome(it));
         let mut values: BTreeMap<&str, Vec<Witness>> = BTreeMap::new();
+        let mut are_words = true;
         for (said, witness) in strings {
+            let is_word = said.is_word();
             if let Some(witnesses) = values.get_mut(&*said.text) {
                 witnesses.push(*witness);
-            } else if said.is_word() && values.len() < MOST_VALUES {
+            } else if (is_word || is_telling && said.is_phrase()) && values.len() < MOST_VALUES {
+                are_words &= is_word;
                 values.insert(&said.text, vec![*witness]);
             } else {
                 return None;
@@ -388,15 +393,14 @@ impl<'l> Learner<'l> {
         if values.keys().any(|word| self.around.made_up(word)) {
             return None;
         }
-        let name = self.place.iter().rfind(|step| !step.starts_with('['));
         if name.is_some_and(|name| self.is_chosen(name, &values)) {
             return None;
         }
         let recordings = self.recordings(strings.iter().map(|(_, witness)| *witness));
         let several = |of: &Vec<Witness>| self.recordings(of.iter().copied()) > 1;
-        let is_telling = name.is_some_and(|it| telling::is_kind(it) || telling::is_outcome(it));
         let is_code = || telling::is_error_code(self.place.iter().map(String::as_str));
-        if is_telling || is_code() {
+        // Several words may be prose: they take as many recordings as where no name tells.
+        if are_words && (is_telling || is_code()) {
             let new = values.values().filter(|of| !several(of)).count();
             // Each code of an error has to be seen twice: how many there are, no test shows.
             let goes_on = match is_telling {
@@ -411,8 +415,11 @@ impl<'l> Learner<'l> {
             let mut all = strings.iter();
             all.all(|(said, witness)| self.around.was_asked(*witness, &said.text))
         };
-        (recordings >= EACH * values.len() && values.values().all(several) && !is_echo())
-            .then_some(values)
+        // A recording that says several has seen each.
+        let sightings = |of: &Vec<Witness>| self.recordings(of.iter().copied());
+        let are_enough = recordings >= EACH
+            && values.values().map(sightings).sum::<usize>() >= EACH * values.len();
+        (are_enough && values.values().all(several) && !is_echo()).then_some(values)
     }
 
     /// Whether a field says what the client has said in one of the same name: each time it had said that

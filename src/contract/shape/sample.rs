@@ -12,6 +12,9 @@ pub(crate) const DEEPEST: usize = 64;
 /// The longest string that can be one of a few known words.
 const LONGEST_WORD: usize = 48;
 
+/// What has more words than these is a sentence.
+const MOST_WORDS: usize = 3;
+
 /// A value.
 #[derive(Debug)]
 pub(super) enum Sample<'a> {
@@ -134,12 +137,27 @@ impl<'a> StringSample<'a> {
     /// Whether it may be a word of a fixed vocabulary, such as the type of a message.
     pub(super) fn is_word(&self) -> bool {
         let bytes = self.text.as_bytes();
-        let begins = bytes.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_');
+        let begins =
+            bytes.first().is_some_and(|byte| byte.is_ascii_alphabetic() || b"_#".contains(byte));
         begins
             && bytes.len() <= LONGEST_WORD
             && self.formats & (ID | UUID | URI) == 0
             && !is_hash(bytes)
-            && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-./:".contains(byte))
+            && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-./:#".contains(byte))
+    }
+}
+
+impl StringSample<'_> {
+    /// Whether it may be several words of a fixed vocabulary: `IN PROGRESS`. No sentence has so few.
+    pub(super) fn is_phrase(&self) -> bool {
+        let words = || self.text.split(' ');
+        let is_word = |word: &str| {
+            word.starts_with(|first: char| first.is_ascii_alphabetic())
+                && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte))
+        };
+        self.text.len() <= LONGEST_WORD
+            && (2..=MOST_WORDS).contains(&words().count())
+            && words().all(is_word)
     }
 }
 

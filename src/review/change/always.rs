@@ -23,7 +23,7 @@ use super::values::{First, ID, Place, Side, Values, values};
 use super::weight::{CHANCE_OF_ALL, is_outcome};
 use crate::contract::order::{FEWEST, exact};
 use crate::contract::shape::Recordings;
-use crate::contract::{Answer, Contract};
+use crate::contract::{Answer, Contract, cassette_of};
 use crate::identity::{Meaning, identifiers, is_moment};
 use crate::text::json::Text;
 
@@ -86,7 +86,7 @@ type Chance<'a> = dyn Fn([(u64, u64); 2]) -> f64 + 'a;
 #[derive(Clone, Copy)]
 pub(super) struct Question {
     /// In which places it says something, whatever that is.
-    places: u64,
+    pub(super) places: u64,
     /// The same with its words, without those that have a digit, as identifiers and numbers do.
     says: u64,
 }
@@ -201,7 +201,11 @@ impl Pair<'_, '_> {
         let sides = [self.old, self.new];
         let is_list = |side: &Values<'_>| {
             let said: usize = side.words.values().map(Recordings::len).sum();
-            said >= side.all.len() && side.words.len() * 2 <= side.all.len()
+            // What one conversation says twice is no word of a list yet: each may have a counter of its own.
+            let places = side.shown.iter().map(|(place, _)| cassette_of(place));
+            let conversations = places.collect::<BTreeSet<_>>().len();
+            let all = if conversations < FEWEST { side.all.len() } else { conversations };
+            said >= side.all.len() && side.words.len() * 2 <= all
         };
         let is_apart = self.old.words.keys().all(|word| !self.new.words.contains_key(word));
         let [old, new] = sides.map(|side| side.words.len());

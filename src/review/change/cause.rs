@@ -14,15 +14,18 @@ use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::weight::type_of;
 use crate::contract::Endpoint;
-use crate::contract::invariant::Field;
+use crate::contract::invariant::{Alone, Field, Invariant};
 
 /// The changes that none of the others brings with it.
 pub(super) fn alone(drafts: Vec<Draft>) -> Vec<Draft> {
     let gone: BTreeSet<&str> = drafts.iter().filter_map(gone).collect();
     let mut order: Vec<usize> = (0..drafts.len()).collect();
     let ties = |at: usize| drafts.iter().filter(|other| are_tied(&drafts[at], other)).count();
-    let ranks: Vec<_> =
-        order.iter().map(|at| (rank(&drafts[*at], &gone), usize::MAX - ties(*at))).collect();
+    let rank = |at: &usize| {
+        let draft = &drafts[*at];
+        (rank(draft, &gone), usize::MAX - ties(*at), depth(draft))
+    };
+    let ranks: Vec<_> = order.iter().map(rank).collect();
     order.sort_by_key(|at| (ranks[*at], *at));
     let mut kept: Vec<(usize, Draft)> = Vec::new();
     for at in order {
@@ -168,7 +171,25 @@ fn are_tied(one: &Draft, other: &Draft) -> bool {
         one.path == other.path && are_of_one && !one.path.as_str().is_empty()
     };
     let others = another.fields();
-    are_shown() && tie.fields().iter().any(|one| others.iter().any(|other| is_same(one, other)))
+    let is_tied = tie.fields().iter().any(|one| others.iter().any(|other| is_same(one, other)));
+    are_shown() && (is_tied || come_again(tie, another))
+}
+
+/// Whether a message that comes twice breaks both.
+fn come_again(tie: &Invariant, another: &Invariant) -> bool {
+    let unique = |it: &Invariant| match it {
+        Invariant::Alone(Alone::Unique, field) => Some(field.tag.clone()),
+        _ => None,
+    };
+    unique(tie).is_some_and(|tag| unique(another) == Some(tag))
+}
+
+/// How deep the field stands of which a tie speaks: of a message that comes twice its own fields tell that first.
+fn depth(draft: &Draft) -> usize {
+    let About::Tie(invariant) = &draft.about else { return 0 };
+    let fields = invariant.fields();
+    let depth = |field: &&Field| field.path.as_str().matches(['.', '[']).count();
+    fields.iter().map(depth).min().unwrap_or_default()
 }
 
 /// Whether what has changed is about what stands in the place of another change, or below it.
@@ -201,7 +222,6 @@ fn speaks_of(draft: &Draft, cause: &Draft) -> bool {
 mod tests {
     use super::super::draft::{Position, Shown};
     use super::*;
-    use crate::contract::invariant::Invariant;
 
     fn shown(rule: Rule, part: Part, key: &str, place: &str) -> Draft {
         let draft = Draft::new(rule, Verdict::Breaking, part, key.to_owned()).keyed(key);
@@ -235,6 +255,26 @@ mod tests {
             ("start.n increasing", 1),
         ];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn a_message_that_comes_twice_is_told_once_and_by_its_own_identifier() {
+        let unique = |said: &str, place| {
+            let invariant = Invariant::parse(said).expect("it is one").remove(0);
+            shown(Rule::InvariantBroken, Part::Invariants, said, place).about(About::Tie(invariant))
+        };
+        let all = [
+            unique("row.changes[].rev unique", "one #1"),
+            unique("row.id unique", "one #1"),
+            unique("end.id unique", "one #1"),
+            unique("row.seq unique", "two #1"),
+        ];
+
+        let alone = alone(all.to_vec());
+
+        let told: Vec<(&str, usize)> =
+            alone.iter().map(|it| (it.key.as_str(), it.brings.len())).collect();
+        assert_eq!(told, [("row.id unique", 1), ("end.id unique", 0), ("row.seq unique", 0)]);
     }
 
     #[test]

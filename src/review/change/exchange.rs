@@ -178,15 +178,23 @@ fn answers(old: &Answer<'_>, new: &Answer<'_>, list: &mut List<'_>) {
 
 /// Streams are compared message by message: their data as one array.
 fn streams(old: &Answer<'_>, new: &Answer<'_>, list: &mut List<'_>) {
-    let (was, is) = (data(old.messages()), data(new.messages()));
+    let [was, is] = [old, new].map(|answer| said(answer.messages()));
     // A line for each, so that the lines show what came or went.
     let traces = [old, new].map(|answer| answer.trace().to_string().replace(' ', "\n"));
     if traces[0] != traces[1] {
         list.changed("trace", &traces[0], &traces[1]);
     }
-    let mut found = list.compared(&was, &is);
-    // As a whole it is reordered: the trace says it.
-    found.listed.retain(|difference| difference.at != Place::Json(String::new()));
+    let mut found = list.compared(&listed(&was), &listed(&is));
+    // As a whole it is reordered: the trace says it, unless these are messages of one type.
+    let is_whole = |difference: &Differing| difference.at == Place::Json(String::new());
+    let mut reordered = found.listed.extract_if(.., |difference| is_whole(difference));
+    if reordered.next().is_some() && traces[0] == traces[1] {
+        let mut pairs = was.iter().zip(&is).enumerate();
+        if let Some((number, (was, is))) = pairs.find(|(_, (was, is))| was != is) {
+            list.changed(&format!("message {} on, in another order", number + 1), was, is);
+        }
+    }
+    drop(reordered);
     list.take("message ", found, &|place| match place {
         Place::Json(pointer) => message(pointer),
         other => other.to_string(),
@@ -201,14 +209,18 @@ fn message(pointer: &str) -> String {
     if rest.is_empty() { number.to_string() } else { format!("{number} /{rest}") }
 }
 
-/// The messages without keep-alives as a JSON array; what is no JSON is a string in it.
-fn data(messages: &[Message]) -> String {
+/// The messages without keep-alives as JSON; what is none is a string.
+fn said(messages: &[Message]) -> Vec<String> {
     let said = messages.iter().filter(|message| !message.is_keep_alive());
     let said = said.map(|message| match Text::read(&message.data) {
         Some(json) => json.as_str().to_owned(),
         None => serde_json::Value::from(message.data.as_str()).to_string(),
     });
-    format!("[{}]", said.collect::<Vec<_>>().join(","))
+    said.collect()
+}
+
+fn listed(said: &[String]) -> String {
+    format!("[{}]", said.join(","))
 }
 
 /// The times in a text, and the identifiers that are not known by name.

@@ -12,7 +12,7 @@ use crate::contract::order::{
     Deviation, Event, Explanation, Extent, Fault, Neighbours, Next, Place, Slicing, Token, Word,
 };
 use crate::contract::{Answer, Case, Orders};
-use crate::message::DONE;
+use crate::message::{CLOSE, DONE};
 
 /// Who shows a trace, if a recording does.
 pub(super) type Seen<'a> = Option<&'a str>;
@@ -55,7 +55,10 @@ pub(super) fn unseen(orders: &Orders, old: &[Answer], new: &[Answer], drafts: &m
         if unseen.is_empty() || !fitting.any(|case| case.order.keeps(word)) {
             continue;
         }
-        for (slice, from, to) in unseen {
+        // How the server would have closed what its client has closed nobody knows.
+        let end = Place::End.to_string();
+        let is_left = |to: &str| word.extent == Extent::Left && to == end;
+        for (slice, from, to) in unseen.into_iter().filter(|(_, _, to)| !is_left(to)) {
             let at = word.tokens.iter().position(|token| token.tag == to);
             let slices = slicing.as_ref().map(|slicing| slicing.key.clone());
             let draft = Draft { slices, ..unseen_edge(&slice, &from, &to) };
@@ -67,7 +70,7 @@ pub(super) fn unseen(orders: &Orders, old: &[Answer], new: &[Answer], drafts: &m
 /// The answers in messages of which all came.
 pub(super) fn words(answers: &[Answer]) -> impl Iterator<Item = (&Answer, &Word)> {
     let all = answers.iter().filter_map(|answer| Some((answer, answer.word.as_ref()?)));
-    all.filter(|(_, word)| word.extent == Extent::Whole)
+    all.filter(|(_, word)| word.extent.is_whole())
 }
 
 fn unseen_edge(slice: &str, from: &str, to: &str) -> Draft {
@@ -135,6 +138,11 @@ pub(super) fn deviations(
         draft.slices = case.order.expression().key().map(str::to_owned);
         draft.trace = Some(NewTrace { tags: shown_tags(word), at, expected: expected(&deviation) });
         draft.lost = parted(&deviation, &events);
+        if word.extent == Extent::Left && at == word.tokens.len() && is_close(&deviation) {
+            draft.verdict = Verdict::Unproven;
+            draft.why =
+                "the client closed it first, and the server may have been about to".to_owned();
+        }
         told.push((draft, at));
     }
     // What comes as it does for other requests is one change, however many messages are others.
@@ -152,6 +160,15 @@ pub(super) fn deviations(
     for (draft, at) in told {
         add(drafts, draft, seen, at);
     }
+}
+
+/// Whether nothing is missing but that the server closes the connection.
+fn is_close(deviation: &Deviation) -> bool {
+    deviation.fault == Fault::Missing
+        && deviation.expected.iter().all(|it| match &it.next {
+            Next::Event(pattern) => pattern.tag.as_ref().is_some_and(|tag| tag.starts_with(CLOSE)),
+            Next::End => false,
+        })
 }
 
 /// The neighbours between which something came.

@@ -5,8 +5,9 @@
 //! Nothing that a contract allows has to come, so what never comes again breaks none. Numbers tell that it is hardly
 //! chance: how many recordings of before show it, of those that could, and how many could now.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
+use super::always::Question;
 use super::draft::Draft;
 use super::instead::hardly_chance;
 use super::promised_orders;
@@ -28,14 +29,15 @@ pub(super) fn add(drafts: &mut Vec<Draft>, was: &Contract, [before, answers]: [&
     };
     let is_gone =
         |seen: &Seen| seen.share.seen == 0 && seen.share.all >= FEWEST && !is_asked_for(seen);
-    let gone = was.seen(answers).into_iter().filter(is_gone);
+    let gone = was.seen(&answers.iter().collect::<Vec<_>>()).into_iter().filter(is_gone);
     let gone = gone.filter_map(|seen| Some((seen.key(), seen.share, not_seen(&seen)?)));
     let gone: Vec<(String, Share, Draft)> = gone.collect();
     let counted: BTreeMap<String, Share>;
     let known = if before.is_empty() {
         &was.origin.seen
     } else {
-        let seen = if gone.is_empty() { Vec::new() } else { was.seen(before) };
+        let seen =
+            if gone.is_empty() { Vec::new() } else { was.seen(&asked_alike(before, answers)) };
         let seen = seen.into_iter().map(|it| (it.key(), it.share));
         counted = seen.chain(was.messages(before)).collect();
         &counted
@@ -54,6 +56,15 @@ pub(super) fn add(drafts: &mut Vec<Draft>, was: &Contract, [before, answers]: [&
             Some(_) => {}
         }
     }
+}
+
+/// The answers of before to such requests as are asked now, if they are enough: only a first page may have a cursor.
+fn asked_alike<'a>(before: &'a [Answer], answers: &[Answer]) -> Vec<&'a Answer> {
+    let asked: HashSet<u64> = answers.iter().map(|it| Question::of(it).places).collect();
+    let is_asked = |answer: &&Answer| asked.contains(&Question::of(answer).places);
+    let alike: Vec<&Answer> = before.iter().filter(is_asked).collect();
+    let recordings: HashSet<_> = alike.iter().map(|answer| answer.witness).collect();
+    if recordings.len() < FEWEST { before.iter().collect() } else { alike }
 }
 
 /// The known types of messages that none of these has, where there are messages enough.

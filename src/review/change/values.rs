@@ -57,9 +57,10 @@ pub(super) struct Values<'a> {
     pub(super) traits: Traits,
     /// What the numbers of an answer begin with, if all begin with the same.
     pub(super) first: First,
-    /// Where it was seen, each answer once, and whether the last value was the first one of its answer.
+    /// Where it was seen, each answer once.
     pub(super) shown: Vec<(&'a str, Position)>,
-    is_first: bool,
+    /// The answer that said the last number.
+    counted: Option<&'a str>,
 }
 
 /// With which number those of each answer begin, as an index does that counts its messages.
@@ -188,8 +189,7 @@ impl<'a> Tree<'a> {
             seen.all.insert(source);
             seen.last = Some(source);
         }
-        seen.is_first = seen.shown.last().is_none_or(|(last, _)| *last != shown.0);
-        if seen.is_first {
+        if seen.shown.last().is_none_or(|(last, _)| *last != shown.0) {
             seen.shown.push(shown);
         }
         seen
@@ -245,8 +245,10 @@ impl<'a> Walk<'_, 'a> {
             }
         } else if let Ok(number) = spelled.parse::<f64>() {
             let is_code = self.tree.nodes[node].is_code;
+            let answer = self.answer.place.as_str();
             let seen = self.see(node, source);
-            seen.first.see(number, seen.is_first);
+            let is_first = seen.counted.replace(answer) != Some(answer);
+            seen.first.see(number, is_first);
             seen.traits.number(number);
             if is_code {
                 seen.word(Cow::Borrowed(spelled), source);

@@ -17,7 +17,7 @@ use super::orders::{case_name, tags};
 use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::varying::Varying;
-use crate::contract::order::{Extent, Word};
+use crate::contract::order::Word;
 use crate::contract::{Answer, Case, Orders, Origin, cassette_of};
 use crate::identity::Meaning;
 use crate::message::{DONE, Tag, telling};
@@ -334,7 +334,7 @@ impl Sides<'_> {
         let ends = |answers: &mut dyn Iterator<Item = &Answer>| -> BTreeSet<Option<String>> {
             let asked = answers.filter(|answer| self.is_asked(draft, answer));
             let words = asked.filter_map(|answer| answer.word.as_ref());
-            let whole = words.filter(|word| word.extent == Extent::Whole);
+            let whole = words.filter(|word| word.extent.is_whole());
             let end = |word: &Word| {
                 let mut tags = word.tokens.iter().rev().map(|token| &token.tag);
                 tags.find(|tag| *tag != DONE && !anywhere.contains(tag.as_str())).cloned()

@@ -4,6 +4,7 @@ use super::recordings::exchange;
 use super::state::{Side, apart};
 use super::told;
 use retape::review::change::{Known, compare};
+use retape::{Cassette, Name};
 
 /// Twelve recordings in which the server says this, each to a question of its own that both sides ask.
 fn side(said: impl Fn(usize) -> String) -> Side {
@@ -128,6 +129,38 @@ fn what_is_another_in_each_release_or_each_recording_is_no_change() {
         let told = of_values(|_| old.to_owned(), |_| new.to_owned());
         assert!(!told.iter().any(|it| it.contains("value-other")), "{told:?}");
     }
+}
+
+#[test]
+fn a_state_that_each_conversation_says_twice_is_no_word() {
+    let side = |first: usize| -> Side {
+        let one = |number: usize| {
+            let said = format!(r#"{{"state":"{}","n":1}}"#, first + 2 * number);
+            let ask = |part: &str| {
+                exchange("/mail", &format!(r#"{{"part":"{part}"}}"#), 200, &[said.as_str()])
+            };
+            let interactions = vec![ask("a"), ask("b")];
+            let name = Name::new(format!("c-{number}")).unwrap();
+            (name, Cassette { interactions, ..Cassette::default() })
+        };
+        (0..10).map(one).collect()
+    };
+
+    assert_eq!(between(&side(195), &side(700)), [""; 0]);
+}
+
+#[test]
+fn numbers_in_lists_of_lists_begin_with_what_their_first_one_is() {
+    let point = |at: usize| format!("[{at}.5,52.5]");
+    let line = |at: usize| format!("[{},{}]", point(at + 7), point(at + 9));
+    let of = |at: usize| match at % 3 {
+        0 => point(at),
+        _ => line(at),
+    };
+
+    let told = of_values(of, |at| of(at + 30));
+
+    assert!(!told.iter().any(|it| it.contains("began at")), "{told:?}");
 }
 
 #[test]

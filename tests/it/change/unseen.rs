@@ -1,6 +1,7 @@
 //! What recordings have shown often, and no recording shows any more.
 
 use retape::cassette::{Interaction, Outcome};
+use retape::{Cassette, Name};
 
 use super::recordings::exchange;
 use super::state::{Side, apart, both};
@@ -55,6 +56,30 @@ fn what_five_of_eight_said_and_none_of_eight_says_is_told_beside_what_comes_and_
         assert_eq!(told, ["unproven field-gone: `usage` is not seen any more"]);
     }
     assert_eq!(both(&pages(100, 5), &pages(200, 1)), [vec![""; 0], vec![""; 0]]);
+}
+
+#[test]
+fn a_cursor_that_first_pages_always_had_is_told_though_last_pages_never_had_one() {
+    let pages = |prefix: usize, has_cursor: bool| {
+        let page = |number: usize| {
+            let cursor = format!("c{prefix}{number}");
+            let first = match has_cursor {
+                true => format!(r#"{{"rows":[{number}],"cursor":"{cursor}"}}"#),
+                false => format!(r#"{{"rows":[{number}]}}"#),
+            };
+            let first = exchange("/pages", r#"{"size":3}"#, 200, &[&first]);
+            let asked = format!(r#"{{"size":3,"cursor":"{cursor}"}}"#);
+            let last = exchange("/pages", &asked, 200, &[r#"{"rows":[1]}"#]);
+            let pages = if has_cursor { vec![first, last] } else { vec![first] };
+            let name = Name::new(format!("p{number}")).unwrap();
+            (name, Cassette { interactions: pages, ..Cassette::default() })
+        };
+        (0..8).map(page).collect::<Side>()
+    };
+
+    let [diff, _] = both(&pages(1, true), &pages(2, false));
+
+    assert_eq!(diff[0], "unproven field-gone: `cursor` is not seen any more");
 }
 
 #[test]
