@@ -18,7 +18,7 @@ use crate::cassette::{Cassette, Interactions, Large, Larges, Name, Request, Resp
 use crate::config::Rules;
 use crate::error::{Error, Kind, Result};
 use crate::message::Protocols;
-use crate::redact::Redacted;
+use crate::redact::{Redacted, Redactor};
 use crate::review::report;
 use crate::text::nearest;
 
@@ -232,14 +232,20 @@ fn check_requests(cassette: &Cassette) -> Result<()> {
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or the rules say something that cannot be.
+/// If the file cannot be read, a newer release wrote it, or the rules say something that cannot be.
 pub fn load_rules(folder: &Path, name: &Name) -> Result<Rules> {
     let path = path_of(folder, name);
     if !path.is_file() {
         return Ok(Rules::default());
     }
     let bytes = regular::read(&path).map_err(|source| Error::io("read file", &path, source))?;
-    format::decode_rules(&String::from_utf8_lossy(&bytes)).map_err(|error| match error.hint() {
+    let said = format::decode_said(&String::from_utf8_lossy(&bytes));
+    // What a newer release wrote is not to be replaced by an older one.
+    let known = said.and_then(|(rules, secrets)| match Redactor::of_rules(&secrets) {
+        Err(error) if error.is_newer_version() => Err(error),
+        _ => Ok(rules),
+    });
+    known.map_err(|error| match error.hint() {
         Some(_) => error.at_file(&path),
         None => error.at_file(&path).with_hint(
             "mend `match` in it, which is kept when the cassette is recorded again, or remove it",

@@ -195,3 +195,22 @@ async fn an_upstream_may_have_a_path() {
     assert_eq!(upstream.asked()[0].path(), "/base/v1?x=1");
     assert_eq!(paths(&stage), ["/v1?x=1"]);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cassette_of_a_newer_release_is_never_replaced() {
+    let newer_format = r#"{"retape": 99, "tapes": []}"#;
+    let newer_rule = r#"{"retape": 1, "redactions": ["headers/99"], "interactions": []}"#;
+    for newer in [newer_format, newer_rule] {
+        let (stage, upstream) = (Stage::new(), server());
+        std::fs::write(stage.folder().join("tape.json"), newer).unwrap();
+        let session = stage.session(Mode::Record).upstream(upstream.url()).start().await.unwrap();
+
+        let status = get(&format!("{}/1", session.url())).status;
+        let error = session.stop().await.unwrap_err();
+
+        assert!(error.is_newer_version() && error.hint().is_some(), "{error:?}");
+        assert_eq!((status, upstream.asked().len()), (470, 0));
+        assert_eq!(stage.file("tape.json"), newer);
+        assert_eq!(stage.files(), ["tape.json"]);
+    }
+}

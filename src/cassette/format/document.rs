@@ -40,7 +40,7 @@ pub(super) fn write(
     if !cassette.redactions.is_empty() {
         // Rules of a person's own are words, where the others are `NAME/VERSION`.
         w.is_newer |= cassette.redactions.iter().any(|rule| rule.contains(' '));
-        w.name("redactions");
+        w.name(rules::REDACTIONS);
         w.list(Spread::Line, &cassette.redactions, |w, rule| w.string(rule));
     }
     rules::write(&mut w, &cassette.rules);
@@ -99,7 +99,7 @@ fn read_members(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<Casset
         VERSION,
         "recorded",
         "interrupted",
-        "redactions",
+        rules::REDACTIONS,
         rules::MEMBER,
         ids::MEMBER,
         "interactions",
@@ -112,9 +112,7 @@ fn read_members(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<Casset
             VERSION => version = Some(reader.number()?),
             "recorded" => cassette.recorded = read_recorded(reader)?,
             "interrupted" => cassette.interrupted = reader.truth()?,
-            "redactions" => {
-                cassette.redactions = reader.list(|reader| Ok(reader.string()?.into_owned()))?;
-            }
+            rules::REDACTIONS => cassette.redactions = rules::read_redactions(reader)?,
             rules::MEMBER => cassette.rules = rules::read(reader)?,
             ids::MEMBER => cassette.ids = Some(ids::read(reader)?),
             _ => cassette.interactions = read_interactions(reader, fetch)?,

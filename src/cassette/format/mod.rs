@@ -123,7 +123,14 @@ pub(crate) fn decode_with(
 ///
 /// # Errors
 ///
-/// If the rules say something that cannot be.
+/// If the text is of a newer format, or the rules say something that cannot be.
 pub fn decode_rules(text: &str) -> Result<Rules> {
+    decode_said(text).map(|(rules, _)| rules)
+}
+
+/// The same with the names of the rules by which secrets were replaced.
+pub(crate) fn decode_said(text: &str) -> Result<(Rules, Vec<String>)> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    document::check_version(text)?;
     rules::find(text)
 }

@@ -8,6 +8,9 @@ use crate::error::Result;
 /// The member that holds it.
 pub(super) const MEMBER: &str = "match";
 
+/// The member that names the rules by which secrets were replaced.
+pub(super) const REDACTIONS: &str = "redactions";
+
 pub(super) fn write(w: &mut Writer, rules: &Rules) {
     if rules.is_empty() {
         return;
@@ -57,20 +60,25 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<Rules> {
     Ok(rules)
 }
 
-/// Reads the rules alone, from a file of which the rest may be damaged.
-pub(super) fn find(text: &str) -> Result<Rules> {
-    let mut found = None;
+/// Reads the rules alone, and the names of those about secrets, from a file of which the rest may be damaged.
+pub(super) fn find(text: &str) -> Result<(Rules, Vec<String>)> {
+    let (mut found, mut redactions) = (None, Vec::new());
     let walked = Reader::new(text).entries(|reader, name| {
-        if name == MEMBER {
-            found = Some(read(reader));
-        } else {
-            reader.any()?;
+        match &*name {
+            MEMBER => found = Some(read(reader)),
+            REDACTIONS => redactions = read_redactions(reader)?,
+            _ => drop(reader.any()?),
         }
         Ok(())
     });
     // Where the walk ends because the rest is no JSON, there are no rules either.
     drop(walked);
-    found.unwrap_or_else(|| Ok(Rules::default()))
+    Ok((found.unwrap_or_else(|| Ok(Rules::default()))?, redactions))
+}
+
+/// Reads the names of the rules by which secrets were replaced.
+pub(super) fn read_redactions(reader: &mut Reader<'_>) -> Result<Vec<String>> {
+    reader.list(|reader| Ok(reader.string()?.into_owned()))
 }
 
 fn put(rules: &mut Rules, key: Key, reader: &mut Reader<'_>) -> Result<()> {
