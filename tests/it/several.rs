@@ -177,3 +177,14 @@ async fn a_recording_again_lies_beside_the_old_one_server_by_server() {
 
     assert_eq!(stage.file("tape.json"), before);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_named_server_at_another_port_is_the_same_when_it_is_recorded_again() {
+    let stage = Stage::new();
+    Servers::start().recorded(&stage).await;
+    let before = stage.file("tape.json");
+
+    Servers::start().recorded(&stage).await;
+
+    assert_eq!(stage.file("tape.json"), before);
+}

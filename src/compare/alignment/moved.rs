@@ -2,6 +2,8 @@
 
 #[cfg(feature = "record")]
 use super::Called;
+#[cfg(feature = "record")]
+use crate::cassette::{Cassette, target};
 
 /// That a server listens at another port of the same host: its address is a name too, since a free port
 /// that a test was given means nothing.
@@ -14,8 +16,35 @@ pub(crate) struct Moved {
 impl Moved {
     /// What the server is called, and what it was called before.
     #[cfg(feature = "record")]
-    pub(crate) fn names(self) -> Called {
+    fn names(self) -> Called {
         (self.from, self.to)
+    }
+
+    /// Gives the servers of a new recording the addresses that they have in the old one, where only their ports are
+    /// others: the first one, and each that has a name in both. Gives what they were called before.
+    #[cfg(feature = "record")]
+    pub(crate) fn back(old: &Cassette, new: &mut Cassette) -> Vec<Called> {
+        let (was, is) = (&old.recorded, &mut new.recorded);
+        let first = Self::between(&was.upstream, &is.upstream);
+        if first.is_some() {
+            is.upstream.clone_from(&was.upstream);
+        }
+        let mut named = Vec::new();
+        for (name, address) in &mut is.origins {
+            let before = was.origins.get(name).filter(|it| Self::between(it, address).is_some());
+            named.extend(before.map(|it| (std::mem::replace(address, it.clone()), it)));
+        }
+        for path in new.interactions.iter_mut().map(|it| &mut it.request.path) {
+            let is_asked =
+                |(address, _): &&(String, &String)| target::relative(address, path) != *path;
+            if let Some((address, before)) = named.iter().find(is_asked) {
+                path.replace_range(..target::split(address).0.len(), target::split(before).0);
+            }
+        }
+        let named = named.iter().filter_map(|(address, before)| Self::between(before, address));
+        let mut called: Vec<Called> = first.into_iter().chain(named).map(Self::names).collect();
+        called.dedup();
+        called
     }
 
     /// Where both upstreams name a port, and differ in nothing else before the path.

@@ -67,11 +67,7 @@ pub fn renew_by(
     mut given: Vec<Called>,
 ) -> Renewed {
     let rules = &rules.clone().and(&new.rules).of_order();
-    let moved = Moved::between(&old.recorded.upstream, &new.recorded.upstream);
-    if moved.is_some() {
-        new.recorded.upstream.clone_from(&old.recorded.upstream);
-    }
-    given.extend(moved.map(Moved::names));
+    given.extend(Moved::back(old, &mut new));
     let sockets = sockets::pairs(old, &mut new);
     let foreign = Foreign::apart(old, &mut new, &sockets);
     let whole = old;
