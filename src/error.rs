@@ -141,8 +141,10 @@ pub(crate) enum Kind {
     Missed {
         count: usize,
     },
-    /// The server that was recorded did not answer a single request.
-    Unanswered,
+    /// The server that was recorded did not answer a single request, or nothing but errors where it had answered.
+    Unanswered {
+        is_all: bool,
+    },
     /// A connection is to become something that is no HTTP and no WebSocket.
     Upgrade {
         protocol: String,
@@ -306,9 +308,10 @@ impl Error {
         matches!(self.0.kind, Kind::Missed { .. })
     }
 
-    /// Whether the server that was recorded did not answer a single request.
+    /// Whether the server that was recorded did not answer a single request, or nothing but errors where it had answered
+    /// when it was recorded before.
     pub fn is_unanswered(&self) -> bool {
-        matches!(self.0.kind, Kind::Unanswered)
+        matches!(self.0.kind, Kind::Unanswered { .. })
     }
 
     /// Whether no request reached retape.
@@ -424,7 +427,12 @@ impl fmt::Display for Kind {
             Self::Missed { count } => {
                 counted(f, *count, ["request has", "requests have"], "no recorded answer")
             }
-            Self::Unanswered => f.write_str("the server did not answer a single request"),
+            Self::Unanswered { is_all: true } => {
+                f.write_str("the server did not answer a single request")
+            }
+            Self::Unanswered { is_all: false } => {
+                f.write_str("a server failed that had answered before")
+            }
             Self::Upgrade { protocol } => write!(f, "an upgrade to `{protocol}` is not supported"),
             Self::Unread { sign } => write!(f, "a target has a `{sign}` that is not encoded"),
             Self::NoSession { session } => write!(f, "no session `{session}` was opened"),

@@ -48,7 +48,7 @@ class Scope {
   async finish(save) {
     const came = await this.#server.finish(this.session, save);
     const silent = came.recorded.find((each) => each.unanswered);
-    if (silent) throw new Error(`retape: the server did not answer a single request: ${silent.fault}`);
+    if (silent) throw new Error(`retape: the live server failed: ${silent.fault}`);
     return came;
   }
 }

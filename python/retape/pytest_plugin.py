@@ -137,7 +137,7 @@ class Suite:
                 self.reports["recorded"].append(path)
                 self.reports["replaced"] += [_place.shown(self.config, file) for file in scope.former()]
             if recording["unanswered"]:
-                raise Refused(f"the server did not answer a single request: {recording['fault']}")
+                raise Refused(f"the live server failed: {recording['fault']}")
         if save and came["mode"] == "replay" and not came["misses"]:
             for left in came["unplayed"]:
                 line = f"{title}: {left['method']} {left['path']} (interaction {left['interaction']})"

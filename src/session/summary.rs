@@ -178,7 +178,8 @@ fn unanswered(recording: &Recording) -> Error {
         let name = &recording.saved_name;
         hint.push_str(&format!("; what was asked is kept as `{name}` (`{}`)", path.display()));
     }
-    Error::new(Kind::Unanswered).with_hint(hint.trim_start_matches("; "))
+    Error::new(Kind::Unanswered { is_all: recording.answered == 0 })
+        .with_hint(hint.trim_start_matches("; "))
 }
 
 impl fmt::Display for Unplayed {

@@ -312,3 +312,39 @@ fn a_connection_that_becomes_something_else() {
     hint: let your client ask the server itself for that, past retape, or without `Upgrade`
     ");
 }
+
+#[test]
+fn a_server_that_fails_now_does_not_replace_what_it_had_answered() {
+    let stage = Stage::new();
+    let there = || Upstream::json(|_| "[]".to_owned());
+    let failing = Upstream::saying(upstream::json(503, "[]"));
+    let (first, second) = (there(), there());
+    let record = |first: &str, second: &str| {
+        let (first, second) = (first.to_owned(), format!("two={second}"));
+        let arguments = ["record", "--upstream", &first, "--upstream", &second, "tape"];
+        stage.around(&arguments, "GET /1\nGET /-two/2").output().unwrap()
+    };
+    assert!(record(&first.url(), &second.url()).status.success());
+    let before = stage.read("cassettes/tape.json");
+
+    let errors = record(&failing.url(), &second.url());
+    let gone = record(&first.url(), &nobody());
+
+    assert_eq!((errors.status.code(), gone.status.code()), (Some(1), Some(1)));
+    assert_eq!(stage.read("cassettes/tape.json"), before);
+    assert_eq!(stage.cassettes(), ["tape.json", "tape.unanswered.json"]);
+    assert_snapshot!(stage.harmless(&said(&errors)), @"
+    retape: a server failed that had answered before
+    retape: `http://HOST` answers nothing but errors (503), and had answered before
+    retape: the cassette `tape` stays as it was; what was asked is in cassettes/tape.unanswered.json
+    hint: to test an outage with it: `retape replay tape.unanswered -- COMMAND`
+    hint: to take what was recorded: `mv cassettes/tape.unanswered.json cassettes/tape.json`
+    ");
+    assert_snapshot!(stage.harmless(&said(&gone)), @"
+    retape: a server failed that had answered before
+    retape: `http://HOST` cannot be reached: the connection was refused; is the server running there?
+    retape: the cassette `tape` stays as it was; what was asked is in cassettes/tape.unanswered.json
+    hint: to test an outage with it: `retape replay tape.unanswered -- COMMAND`
+    hint: to take what was recorded: `mv cassettes/tape.unanswered.json cassettes/tape.json`
+    ");
+}

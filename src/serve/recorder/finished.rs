@@ -35,6 +35,8 @@ pub(super) struct Facts {
     /// How many chunks its answer has, or a WebSocket frames.
     pub(super) chunks: u32,
     pub(super) is_answered: bool,
+    /// Whether that answer is no error of the server.
+    pub(super) is_good: bool,
     pub(super) is_listening: bool,
     /// Whether it is a call of JSON-RPC that the events of its answer do not answer.
     pub(super) is_unanswered: bool,
@@ -224,6 +226,7 @@ impl Facts {
         Self {
             chunks: u32::try_from(chunks).unwrap_or(u32::MAX),
             is_answered: response.is_some(),
+            is_good: response.is_some_and(|response| response.status < 500),
             is_listening: interaction.is_listening(),
             is_unanswered: is_unanswered(interaction),
             names_origin: !target::split(&interaction.request.path).0.is_empty(),

@@ -37,6 +37,7 @@ mod tls;
 #[path = "no_tls.rs"]
 mod tls;
 mod upstream;
+mod verdict;
 
 pub use forward::{Asked, Recorder};
 #[cfg(feature = "cli")]

@@ -1,6 +1,5 @@
 //! A cassette while it is being recorded.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,8 +12,9 @@ use super::rescue::{free, rescue};
 use super::roll::{Roll, Rolled, unfinished};
 use super::take::{Take, begun};
 use super::takes::{Kept as Held, Takes};
+use super::verdict;
 use crate::cassette::{
-    Cassette, Headers, Interaction, Interactions, Larges, Name, Progress, Recorded, Request, target,
+    Cassette, Headers, Interactions, Larges, Name, Progress, Recorded, Request, target,
 };
 use crate::compare::alignment::Called;
 use crate::compare::renew::{Renewed, called, renew_by};
@@ -165,7 +165,7 @@ impl Tape {
 
     /// Saves the cassette, behind the interactions of `base` if there is one, and removes the
     /// journal. Nothing is saved if nothing was recorded, and no cassette is replaced by a recording
-    /// in which the server never answered, or that was broken off: that is saved beside it, as is that
+    /// in which a server failed that had answered, or that was broken off: that is saved beside it, as is that
     /// of a test which failed. All of it is saved also if the journal is not whole, because a disk was
     /// full for a while.
     ///
@@ -197,7 +197,7 @@ impl Tape {
             afresh: None,
             dropped: self.dropped(&takes),
             fault: self.state().fault.take(),
-            doubled: doubled(&cassette.recorded.upstream, new()),
+            doubled: verdict::doubled(&cassette.recorded.upstream, new()),
             suspects: Vec::new(),
             weakened: self.redactor.weakened().to_vec(),
         };
@@ -219,6 +219,9 @@ impl Tape {
             _ if is_unheard => Saved::Unanswered,
             Course::BrokenOff if store::exists(&self.folder, &self.name) => Saved::Failed,
             Course::Failed => Saved::Failed,
+            Course::Whole if base.is_none() && self.is_lost(&cassette, &roll, &mut recording) => {
+                Saved::Unanswered
+            }
             Course::Whole | Course::BrokenOff | Course::Discarded => Saved::Cassette,
         };
         recording.saved_name = match recording.saved {
@@ -234,6 +237,19 @@ impl Tape {
             (false, _) => Ok(recording),
             (true, path) => Err(out_of_files(path.as_deref())),
         }
+    }
+
+    /// Whether a server failed that had answered before. Then the recording says how.
+    fn is_lost(&self, new: &Cassette, roll: &Roll<'_>, recording: &mut Recording) -> bool {
+        // Most did not fail, and need not be read for that.
+        if (0..roll.count()).all(|it| roll.facts(it).is_good) {
+            return false;
+        }
+        let old = store::open(&self.folder, &self.name);
+        let lost = old.ok().and_then(|old| verdict::lost(&old, &new.recorded, roll.each()));
+        let Some(why) = lost else { return false };
+        recording.fault.get_or_insert(why);
+        true
     }
 
     /// Decides what in it is a name, and saves it.
@@ -569,22 +585,4 @@ fn out_of_files(path: Option<&Path>) -> Error {
     });
     Error::new(Kind::OutOfFiles)
         .with_hint(format!("allow more (`ulimit -n 4096`), then record again{saved}"))
-}
-
-/// A request that says the path of the server's address once more, and was answered 404.
-fn doubled<'c>(
-    upstream: &str,
-    mut asked: impl Iterator<Item = Cow<'c, Interaction>>,
-) -> Option<String> {
-    let (_, path) = target::split(upstream);
-    if path.is_empty() {
-        return None;
-    }
-    let is_doubled = |it: &Cow<'_, Interaction>| {
-        let below = it.request.path.strip_prefix(path);
-        let is_below = below.is_some_and(|rest| rest.starts_with('/'));
-        is_below && it.response().is_some_and(|response| response.status == 404)
-    };
-    let Interaction { request, .. } = &*asked.find(is_doubled)?;
-    Some(format!("{} {upstream}{}", request.method, request.path))
 }

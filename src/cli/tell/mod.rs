@@ -1,11 +1,11 @@
 //! What the command says: data on standard output, everything else on standard error.
 
+mod recorded;
+
 use std::collections::{BTreeSet, HashMap};
 use std::env;
 use std::error::Error as _;
-use std::fmt;
 use std::io::{ErrorKind, Write as _};
-use std::path::Path;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -15,9 +15,11 @@ use crate::cassette::{Id, Name};
 use crate::error::{Error, Kind, Result};
 use crate::redact::Suspect;
 use crate::review::report::{count, visible};
-use crate::serve::recorder::{Kept, Recording, Saved};
+use crate::serve::recorder::Saved;
 use crate::session::{Event, Miss, Proven, Session, Spoiled, Summary, Unplayed};
-use crate::store::{self, from_here, mention, mention_path};
+use crate::store::{from_here, mention_path};
+
+pub(super) use self::recorded::{Flaw, recorded};
 
 pub(super) const RED: &str = "\x1b[31;1m";
 pub(super) const GREEN: &str = "\x1b[32;1m";
@@ -106,25 +108,6 @@ pub(super) fn waiting(unfinished: usize, heard: Heard) {
     let again = if heard == Heard::Some { "again " } else { "" };
     let answers = count(unfinished, "answer");
     line(&format!("waiting for {answers} to end; interrupt {again}to stop"));
-}
-
-/// What was recorded.
-pub(super) fn recorded(summary: &Summary, flaw: Option<Flaw>) {
-    let mut told = None;
-    for recording in &summary.recordings {
-        // One outage is told once, however many cassettes it meant.
-        let new = recording.fault.as_deref().filter(|fault| told != Some(*fault));
-        if let Some(fault) = new {
-            if recording.is_unheard() {
-                line(&format!("{RED}the server did not answer a single request{PLAIN}"));
-            }
-            line(fault);
-            told = new;
-        }
-        one_recorded(recording, flaw);
-    }
-    tell_how_to_ask(&summary.recordings);
-    tell_how_to_take(&summary.recordings);
 }
 
 /// How a client reaches a session.
@@ -460,24 +443,6 @@ fn say(text: &str) {
     let _ = anstream::stderr().write_all(text.as_bytes());
 }
 
-/// Why what was recorded may be less than it should be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Flaw {
-    CommandFailed,
-    Interrupted,
-    ServerFailed,
-}
-
-impl fmt::Display for Flaw {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::CommandFailed => "the command failed",
-            Self::Interrupted => "it was interrupted",
-            Self::ServerFailed => "the server failed",
-        })
-    }
-}
-
 /// What may be a secret.
 pub(super) fn tell_suspects(suspects: &[Suspect]) {
     const MOST: usize = 20;
@@ -486,113 +451,5 @@ pub(super) fn tell_suspects(suspects: &[Suspect]) {
     suspects.iter().take(MOST).for_each(|suspect| line(&format!("  {suspect}")));
     if suspects.len() > MOST {
         line(&format!("  and {} more", suspects.len() - MOST));
-    }
-}
-
-/// What a recording came to.
-fn one_recorded(recording: &Recording, flaw: Option<Flaw>) {
-    match &recording.path {
-        None => line(&format!("nothing new was recorded for `{}`", recording.name)),
-        Some(path) => tell_saved(recording, path, flaw),
-    }
-    for header in &recording.carriers {
-        line(&format!("counts, as it carries what the server issued: header field `{header}`"));
-    }
-    if !recording.weakened.is_empty() {
-        let names = recording.weakened.join(", ");
-        line(&format!(
-            "{YELLOW}not replaced{PLAIN}, because somebody says that it is no secret: {names}"
-        ));
-    }
-    if !recording.suspects.is_empty() {
-        tell_suspects(&recording.suspects);
-        hint("look at them; `--allow` takes the recording as it is");
-    }
-    if let Some(doubled) = &recording.doubled {
-        let why =
-            "the server's address and the client add the same path; leave it out of one of them";
-        hint(&format!("`{doubled}` was answered 404: {why}"));
-    }
-    if recording.dropped > 0 {
-        let requests = count(recording.dropped, "request");
-        line(&format!("{requests} never came to an end and was left out"));
-    }
-}
-
-fn tell_saved(recording: &Recording, path: &Path, flaw: Option<Flaw>) {
-    let Recording { folder, name, .. } = recording;
-    let number = count(recording.interactions, "interaction");
-    let though = flaw.map(|flaw| format!(", though {flaw}")).unwrap_or_default();
-    let path = from_here(path).display();
-    match recording.saved {
-        Saved::Cassette => {
-            let kept = recording.kept.map(|kept| as_before(recording.interactions, kept));
-            let kept = kept.unwrap_or_default();
-            line(&format!("recorded {number} in {GREEN}{path}{PLAIN}{kept}{though}"));
-        }
-        Saved::Failed => line(&format!(
-            "{}: the cassette `{name}` stays as it was; {number} recorded in {path}",
-            flaw.unwrap_or(Flaw::Interrupted)
-        )),
-        Saved::Unanswered => {
-            let there = if store::exists(folder, name) {
-                format!("the cassette `{name}` stays as it was")
-            } else {
-                format!("no cassette `{name}` was made")
-            };
-            line(&format!("{there}; what was asked is in {path}"));
-        }
-    }
-}
-
-/// How much of a cassette is as it was.
-fn as_before(recorded: usize, kept: Kept) -> String {
-    let Kept { interactions, gone, is_whole } = kept;
-    match (interactions >= recorded, gone) {
-        _ if is_whole => ", all as before".to_owned(),
-        (true, 0) => ", all as before, in another order".to_owned(),
-        (false, 0) => format!(", {interactions} as before"),
-        (_, gone) => format!(", {interactions} as before and {gone} gone"),
-    }
-}
-
-/// What a recording without answers is good for; one stands for all.
-fn tell_how_to_ask(recordings: &[Recording]) {
-    if let Some(it) = recordings.iter().find(|it| it.saved == Saved::Unanswered) {
-        let mention = mention(&it.folder, &it.saved_name);
-        hint(&format!("to test an outage with it: `retape replay {mention} -- COMMAND`"));
-    }
-}
-
-/// How what was kept beside a cassette becomes the cassette.
-fn tell_how_to_take(recordings: &[Recording]) {
-    let failed = recordings.iter().filter(|recording| recording.saved == Saved::Failed);
-    let mut commands = failed.filter_map(|recording| {
-        let cassette = store::path_of(&recording.folder, &recording.name);
-        Some(store::taking(recording.path.as_deref()?, &cassette))
-    });
-    if let Some(first) = commands.next() {
-        let others = match commands.count() {
-            0 => String::new(),
-            more => format!(", and so for {more} more"),
-        };
-        hint(&format!("to take what was recorded: `{first}`{others}"));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_stands_in_another_order_is_not_as_it_was() {
-        let told = |interactions: usize, gone: usize, is_whole: bool| {
-            as_before(2, Kept { interactions, gone, is_whole })
-        };
-
-        assert_eq!(told(2, 0, true), ", all as before");
-        assert_eq!(told(2, 0, false), ", all as before, in another order");
-        assert_eq!(told(1, 0, false), ", 1 as before");
-        assert_eq!(told(2, 3, false), ", 2 as before and 3 gone");
     }
 }

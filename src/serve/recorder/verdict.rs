@@ -1,0 +1,72 @@
+//! What is wrong with a recording.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use crate::cassette::{Cassette, Interaction, Recorded, target};
+
+/// Why it is not worth the place of an older one: a server that had answered now answers nothing, or nothing but errors of its own. A command may
+/// well be content with that.
+pub(super) fn lost<'n>(
+    old: &Cassette,
+    recorded: &Recorded,
+    new: impl Iterator<Item = Cow<'n, Interaction>>,
+) -> Option<String> {
+    let before = said(&old.recorded, old.interactions.iter().map(Cow::Borrowed));
+    let mut now = said(recorded, new).into_iter();
+    let has_answered = |server: &str| before.get(server).is_some_and(|said| said.is_good);
+    let (_, said) = now.find(|(server, said)| !said.is_good && has_answered(server))?;
+    let errors = said.status.map(|status| format!("nothing but errors ({status})"));
+    let errors = errors.unwrap_or_else(|| "nothing".to_owned());
+    Some(format!("`{}` answers {errors}, and had answered before", said.origin))
+}
+
+/// What a server said.
+#[derive(Default)]
+struct Said {
+    origin: String,
+    /// Whether anything is no error of its own.
+    is_good: bool,
+    /// The last error.
+    status: Option<u16>,
+}
+
+/// The same of all servers, by their names or addresses; the first one has none.
+fn said<'c>(
+    recorded: &Recorded,
+    all: impl Iterator<Item = Cow<'c, Interaction>>,
+) -> BTreeMap<String, Said> {
+    let mut said: BTreeMap<String, Said> = BTreeMap::new();
+    for interaction in all {
+        let path = &interaction.request.path;
+        let (origin, _) = target::split(path);
+        let is_named = |(_, address): &(&String, &String)| target::relative(address, path) != path;
+        let name = recorded.origins.iter().find(is_named).map(|(name, _)| name.clone());
+        let server = said.entry(name.unwrap_or_else(|| origin.to_owned())).or_default();
+        server.origin = if origin.is_empty() { &*recorded.upstream } else { origin }.to_owned();
+        match interaction.response().map(|response| response.status) {
+            Some(status @ 500..) => server.status = Some(status),
+            Some(_) => server.is_good = true,
+            None => {}
+        }
+    }
+    said
+}
+
+/// A request that says the path of the server's address once more, and was answered 404.
+pub(super) fn doubled<'c>(
+    upstream: &str,
+    mut asked: impl Iterator<Item = Cow<'c, Interaction>>,
+) -> Option<String> {
+    let (_, path) = target::split(upstream);
+    if path.is_empty() {
+        return None;
+    }
+    let is_doubled = |it: &Cow<'_, Interaction>| {
+        let below = it.request.path.strip_prefix(path);
+        let is_below = below.is_some_and(|rest| rest.starts_with('/'));
+        is_below && it.response().is_some_and(|response| response.status == 404)
+    };
+    let Interaction { request, .. } = &*asked.find(is_doubled)?;
+    Some(format!("{} {upstream}{}", request.method, request.path))
+}
