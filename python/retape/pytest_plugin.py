@@ -261,7 +261,7 @@ def pytest_configure(config: pytest.Config) -> None:
         )
     for line in (
         "vcr: the test has a cassette, where pytest-recording has it",
-        "retape(name=None, *, mode=None): the test has a cassette",
+        "retape(name=None, *, mode=None, faults=()): the test has a cassette",
         "default_cassette(name): another name for the cassette",
         "block_network(allowed_hosts=None): refuse connections, but to retape",
     ):
@@ -418,16 +418,35 @@ def _scope_of(request: pytest.FixtureRequest, suite: Suite) -> Scope:
     if item.get_closest_marker("vcr"):
         return _vcr_scope(request, suite, rerun)
     marker = item.get_closest_marker("retape")
-    said = {"name": None, "mode": None, "faults": (), **(marker.kwargs if marker else {})}
-    unknown = sorted(set(said) - {"name", "mode", "faults"})
-    if unknown:
-        raise pytest.UsageError(f"`retape` has no argument `{unknown[0]}`; it has `name`, `mode` and `faults`")
-    name = said["name"] or (marker.args[0] if marker and marker.args else None)
+    said = _said(marker) if marker else {}
+    name = said.get("name")
     default = item.get_closest_marker("default_cassette")
     name = name or (default.args[0] if default else None)
-    mode = item.config.getoption("--record-mode") or said["mode"] or item.config.getini("record_mode") or None
-    mode, faults = _checked(mode) or _usual(suite), list(said["faults"])
+    mode = item.config.getoption("--record-mode") or said.get("mode") or item.config.getini("record_mode") or None
+    mode, faults = _checked(mode) or _usual(suite), list(said.get("faults") or ())
     return Scope(suite.server, *_place.of_node(item.config, item.nodeid, name), mode, rerun, faults=faults)
+
+
+def _said(marker: pytest.Mark) -> Dict[str, Any]:
+    """What a marker `retape` says; what it cannot say is told with how it is written."""
+    example = '`@pytest.mark.retape("letta/hello", mode="once", faults=["503 x2"])`'
+    if len(marker.args) > 1:
+        raise pytest.UsageError(f"`retape` takes one name, and the rest by keywords: {example}")
+    said = dict(zip(("name",), marker.args))
+    for key, value in marker.kwargs.items():
+        if key not in ("name", "mode", "faults"):
+            raise pytest.UsageError(f"`retape` has no argument `{key}`; it has `name`, `mode` and `faults`")
+        if key in said:
+            raise pytest.UsageError(f"`retape` has two values for `{key}`: {example}")
+        said[key] = value
+    for key in ("name", "mode"):
+        if not isinstance(said.get(key), (str, type(None))):
+            raise pytest.UsageError(f"`{key}` of `retape` is a string, not {said[key]!r}: {example}")
+    faults = said.get("faults")
+    is_list = isinstance(faults, (list, tuple)) and all(isinstance(each, str) for each in faults)
+    if faults is not None and not is_list:
+        raise pytest.UsageError(f"`faults` of `retape` is a list of strings, not {faults!r}: {example}")
+    return said
 
 
 def _rerun(item: pytest.Item) -> str:

@@ -1003,6 +1003,37 @@ def test_one_report_lists_what_strict_matching_would_refuse(pytester, run, live,
     assert "### `test_it/test_it[a]`" in report
 
 
+def test_a_marker_that_says_what_cannot_be_is_told_with_how_it_is_written(pytester, run):
+    pytester.makepyfile(
+        test_it="""
+        import pytest
+        @pytest.mark.retape(faults="503 x2")
+        def test_text(): pass
+        @pytest.mark.retape(faults=[503])
+        def test_number(): pass
+        @pytest.mark.retape(mode=3)
+        def test_mode(): pass
+        @pytest.mark.retape(7)
+        def test_name(): pass
+        @pytest.mark.retape("a", "b")
+        def test_two(): pass
+        @pytest.mark.retape("a", name="b")
+        def test_twice(): pass
+        """
+    )
+
+    result = run()
+
+    result.assert_outcomes(errors=6)
+    told = result.stdout.str()
+    assert "`faults` of `retape` is a list of strings, not '503 x2': `@pytest.mark.retape(" in told
+    assert "`faults` of `retape` is a list of strings, not [503]" in told
+    assert "`mode` of `retape` is a string, not 3" in told
+    assert "`name` of `retape` is a string, not 7" in told
+    assert "`retape` takes one name, and the rest by keywords" in told
+    assert "`retape` has two values for `name`" in told
+
+
 def test_what_goes_wrong_is_told_where_it_is_looked_for(pytester, run, live, monkeypatch):
     pytester.makepyfile(
         test_it=f"""
