@@ -239,8 +239,8 @@ impl Common {
     /// The command that records what this one would have had to replay.
     pub(super) fn rerun(&self) -> Rerun {
         let option = |name: &str, value: String| [name.to_owned(), value];
-        let folder =
-            Some(self.folder.cassettes.display().to_string()).filter(|it| it != "cassettes");
+        // A cassette that is given by its file stands in a folder of its own.
+        let folder = Some(self.place().0.display().to_string()).filter(|it| it != "cassettes");
         let listen = Some(self.listen.to_string()).filter(|it| it != ANYWHERE);
         let config = self.config.as_ref().map(|it| it.display().to_string());
         let mut words: Vec<String> = Vec::new();

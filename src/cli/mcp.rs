@@ -141,7 +141,7 @@ impl Which {
     fn session(&self) -> SessionBuilder {
         let (folder, name) = self.folder.place(&self.cassette);
         let session = Session::builder(&name).cassettes(absolute(&folder)).on_event(tell::event);
-        let session = session.rerun(Rerun::Lines(self.folder.cassettes.display().to_string()));
+        let session = session.rerun(Rerun::Lines(folder.display().to_string()));
         match &self.config {
             Some(file) => session.config(absolute(file)),
             None => session,
