@@ -9,9 +9,9 @@ use clap::Args;
 use super::tell::Way;
 use crate::cassette::Name;
 use crate::config::{Fault, Glob};
-use crate::error::{Error, Kind};
+use crate::error::{Error, Kind, Result};
 use crate::review::report::Rerun;
-use crate::session::{SessionBuilder, named_address};
+use crate::session::{self, SessionBuilder};
 use crate::store;
 
 /// Where retape listens if nothing is said.
@@ -176,7 +176,7 @@ impl Folder {
     }
 
     /// The cassettes that a name, a pattern or a file means, and their folder.
-    pub(super) fn chosen(&self, cassette: &str) -> crate::error::Result<(PathBuf, Vec<Name>)> {
+    pub(super) fn chosen(&self, cassette: &str) -> Result<(PathBuf, Vec<Name>)> {
         let (folder, name) = self.place(cassette);
         let folder = absolute(&folder);
         if !name.contains(['*', '?']) {
@@ -255,21 +255,30 @@ impl Common {
 
 impl Live {
     /// The server that has no name.
-    pub(super) fn upstream(&self) -> Option<&String> {
-        self.upstreams.iter().find(|it| named_address(it).is_none())
+    pub(super) fn upstream(&self) -> Result<Option<&str>> {
+        Ok(self.sorted()?.0)
     }
 
     pub(super) fn names_no_server(&self) -> bool {
         self.upstreams.is_empty()
     }
 
-    pub(super) fn settle(&self, session: SessionBuilder) -> SessionBuilder {
+    /// Whether there are servers that have a name.
+    pub(super) fn has_names(&self) -> bool {
+        self.sorted().is_ok_and(|(_, named)| !named.is_empty())
+    }
+
+    pub(super) fn settle(&self, session: SessionBuilder) -> Result<SessionBuilder> {
         let session = session.grace(self.grace).silence(self.silence);
         let session = if self.fresh { session.fresh() } else { session };
-        self.upstreams.iter().fold(session, |session, upstream| match named_address(upstream) {
-            Some((name, address)) => session.named_upstream(name, address),
-            None => session.upstream(upstream),
-        })
+        let (first, named) = self.sorted()?;
+        let session = first.into_iter().fold(session, SessionBuilder::upstream);
+        let named = named.into_iter();
+        Ok(named.fold(session, |session, (name, address)| session.named_upstream(name, address)))
+    }
+
+    fn sorted(&self) -> Result<(Option<&str>, Vec<(String, String)>)> {
+        session::sorted(self.upstreams.iter().map(String::as_str))
     }
 }
 
@@ -302,7 +311,7 @@ pub(super) fn fault(text: &str) -> Result<Fault, String> {
 }
 
 /// The cassettes of a folder whose name fits a pattern.
-pub(super) fn fitting(folder: &Path, pattern: &str) -> crate::error::Result<Vec<Name>> {
+pub(super) fn fitting(folder: &Path, pattern: &str) -> Result<Vec<Name>> {
     let glob = Glob::new(pattern)?;
     Ok(store::playable(folder).into_iter().filter(|name| glob.fits(name.as_str())).collect())
 }

@@ -50,7 +50,7 @@ impl Record {
             exit = conduct::conduct(Plan {
                 session: self
                     .live
-                    .settle(self.common.session())
+                    .settle(self.common.session())?
                     .rerun(self.common.rerun())
                     .mode(Mode::Record)
                     .spare_upstream(self.common.is_suite()),

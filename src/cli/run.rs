@@ -33,7 +33,7 @@ pub(super) struct Run {
 impl Run {
     pub(super) fn run(self) -> Result<Exit> {
         let mode = self.mode.map_or_else(Mode::from_env, Ok)?;
-        let session = self.play.settle(self.live.settle(self.common.session()));
+        let session = self.play.settle(self.live.settle(self.common.session())?);
         conduct::conduct(Plan {
             session: session
                 .rerun(self.common.rerun())

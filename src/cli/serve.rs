@@ -49,8 +49,10 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 impl Served {
     /// Starts the server if one is to be started, and waits until it answers.
     pub(super) async fn start(live: &Live, signals: &mut Signals) -> Result<Start> {
-        let (ready, question) = match (&live.ready, &live.serve, live.upstream()) {
-            (Some(ready), ..) => (ready, Question::at(ready).map_err(|it| it.of_ready(ready))?),
+        let (ready, question) = match (&live.ready, &live.serve, live.upstream()?) {
+            (Some(ready), ..) => {
+                (ready.as_str(), Question::at(ready).map_err(|it| it.of_ready(ready))?)
+            }
             (None, Some(_), Some(upstream)) => {
                 (upstream, Question::at(upstream).map_err(|it| it.of_upstream(upstream))?)
             }

@@ -141,6 +141,40 @@ pub(super) enum Any {
     Refused,
 }
 
+/// The first server of several as people write them, and those that have a name: `openai=https://api.openai.com`.
+///
+/// # Errors
+///
+/// If it is not clear which server is meant.
+pub(crate) fn sorted<'w>(
+    words: impl IntoIterator<Item = &'w str>,
+) -> Result<(Option<&'w str>, Vec<(String, String)>)> {
+    let (mut first, mut named) = (None, BTreeMap::new());
+    for word in words {
+        match named_address(word) {
+            Some((name, address)) => {
+                if named.insert(name, address).is_some_and(|other| other != address) {
+                    return Err(Error::rule(name, "is the name of two servers")
+                        .with_hint("give each server a name of its own: `--upstream NAME=URL`"));
+                }
+            }
+            None if first.is_some_and(|first| first != word) => {
+                return Err(Error::rule(word, "is a second server without a name").with_hint(
+                    "name all but the first: `--upstream NAME=URL`; a client asks for it at `/-NAME/`",
+                ));
+            }
+            None => first = Some(word),
+        }
+    }
+    let owned = |(name, address): (&str, &str)| (name.to_owned(), address.to_owned());
+    Ok((first, named.into_iter().map(owned).collect()))
+}
+
+/// The name and the address in `openai=https://api.openai.com`. There may be a `=` in an address too.
+fn named_address(text: &str) -> Option<(&str, &str)> {
+    text.split_once('=').filter(|(name, _)| !name.contains("://"))
+}
+
 pub(super) fn no_upstream(mode: Mode) -> Error {
     Error::new(Kind::NoUpstream).with_hint(format!(
         "name the live server (`--upstream URL`, `RETAPE_UPSTREAM`), or replay what is recorded instead of `{mode}`"

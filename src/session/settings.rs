@@ -12,7 +12,7 @@ use super::gateway::Gateway;
 use super::hook::Hook;
 use super::hub::Hub;
 use super::misses::Report;
-use super::servers::{Any, Servers, no_upstream};
+use super::servers::{self, Any, Servers, no_upstream};
 use super::unfinished::Unfinished;
 use super::{Event, Session, run};
 use crate::cassette::Name;
@@ -455,17 +455,13 @@ impl SessionBuilder {
 
     /// The live servers that are named, or else those of the environment.
     fn servers(&self) -> Result<Servers> {
-        let mut named = self.named.clone();
-        let first = self.upstream.clone().or_else(|| {
-            let mut first = None;
-            for word in env::var("RETAPE_UPSTREAM").ok()?.split_whitespace() {
-                match named_address(word) {
-                    Some((name, address)) => named.push((name.to_owned(), address.to_owned())),
-                    None => first = Some(word.to_owned()),
-                }
-            }
-            first
-        });
+        let (mut named, mut first) = (self.named.clone(), self.upstream.clone());
+        if first.is_none() {
+            let said = env::var("RETAPE_UPSTREAM").unwrap_or_default();
+            let (said_first, said_named) = servers::sorted(said.split_whitespace())?;
+            first = said_first.map(str::to_owned);
+            named.extend(said_named);
+        }
         let first = first.filter(|address| !address.is_empty());
         // The clients of a test runner name the server that they mean, as those of the proxy do.
         let any = if self.is_proxy || self.is_opened { Any::Allowed } else { Any::Refused };
@@ -523,11 +519,6 @@ impl Settings {
         let all = || [&self.given.faults[..], &self.config.faults(cassette.as_str())].concat();
         if self.given.is_proving { Vec::new() } else { all() }
     }
-}
-
-/// The name and the address in `openai=https://api.openai.com`. There may be a `=` in an address too.
-pub(crate) fn named_address(text: &str) -> Option<(&str, &str)> {
-    text.split_once('=').filter(|(name, _)| !name.contains("://"))
 }
 
 /// The file for the misses of all sessions of this process.
