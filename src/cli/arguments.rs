@@ -227,8 +227,11 @@ impl Common {
     }
 
     /// How the command is to reach retape.
-    pub(super) fn way(&self) -> Way {
-        if self.proxy { Way::Proxy } else { Way::Address }
+    pub(super) fn way(&self, live: Option<&Live>) -> Way {
+        match self.proxy {
+            true => Way::Proxy,
+            false => Way::Address { has_names: live.is_some_and(Live::has_names) },
+        }
     }
 
     /// Whether tests come, each of which may name its cassette and its server.

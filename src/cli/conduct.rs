@@ -111,7 +111,7 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
     }
     tell::faults(&summary);
     tell::idle_rules(&idle.told());
-    tell::verdict(&summary, common.way());
+    tell::verdict(&summary, common.way(live));
     let is_refused = is_ci() && live.is_some_and(|live| !live.allow);
     let exit = judge(ran, &summary, &left, is_refused);
     // A command that was told to end would not end by itself.

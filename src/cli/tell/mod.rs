@@ -113,8 +113,8 @@ pub(super) fn waiting(unfinished: usize, heard: Heard) {
 /// How a client reaches a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// By its base address.
-    Address,
+    /// By its base address; behind it some servers may have a name.
+    Address { has_names: bool },
     /// Through the proxy that its environment names.
     Proxy,
     /// By the standard streams of a server that it starts.
@@ -212,14 +212,20 @@ pub(super) fn without_braces(name: &str, value: &str) {
 
 /// The client did its work without retape.
 fn unused(summary: &Summary, way: Way) {
-    line("no request reached retape");
+    let passed = summary.passed;
+    let but = if passed > 0 {
+        format!(" but what passes ({})", count(passed, "time"))
+    } else {
+        String::new()
+    };
+    line(&format!("no request reached retape{but}"));
     if !summary.unused {
         return;
     }
     match way {
-        Way::Address => hint(
-            "give the client retape's address as its base address: it is in RETAPE_URL, and `{url}` \
-             in an argument stands for it; if nothing is to be asked, say `--allow-unused`",
+        Way::Proxy if passed > 0 => hint(
+            "the client asked only hosts that `pass` in `[proxy]` of retape.toml names: take out those that are to be \
+             recorded, or, if nothing is, say `--allow-unused`",
         ),
         Way::Proxy => hint(
             "the client does not heed HTTP_PROXY and HTTPS_PROXY, or not for this host: give it that proxy (Node \
@@ -231,7 +237,15 @@ fn unused(summary: &Summary, way: Way) {
         }
     }
     let elsewhere = PROXIES.into_iter().find(|name| env::var_os(name).is_some());
-    if let Some(name) = elsewhere.filter(|_| way == Way::Address) {
+    if let Some(name) = elsewhere.filter(|_| matches!(way, Way::Address { .. })) {
+        Way::Address { has_names } => {
+            let named =
+                if has_names { " (`{url}/-NAME` for a server that has a name)" } else { "" };
+            hint(&format!(
+                "give the client retape's address as its base address: it is in RETAPE_URL, and `{{url}}` in an \
+                 argument stands for it{named}; if nothing is to be asked, say `--allow-unused`"
+            ));
+        }
         hint(&format!(
             "`{name}` is set, so clients may ask that proxy instead; `NO_PROXY=127.0.0.1` lets them reach retape"
         ));
