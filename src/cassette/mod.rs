@@ -40,6 +40,7 @@ pub use large::{Large, Larges};
 pub(crate) use media::Media;
 pub use name::Name;
 pub use place::Place;
+pub use target::Origins;
 
 use std::collections::BTreeMap;
 

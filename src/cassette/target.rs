@@ -5,7 +5,7 @@
 //! compares paths keeps origins apart.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Cassette, Interactions, Recorded};
 
@@ -37,7 +37,21 @@ pub(crate) fn absolute<'t>(upstream: &str, target: &'t str) -> Cow<'t, str> {
 /// How an address begins by which HTTP/2 is spoken without TLS, and how the server itself begins it.
 const H2C: [&str; 2] = ["h2c://", "http://"];
 
+/// The servers of a recording, by their addresses.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Origins {
+    /// The first one, as it was given; empty if it is not known yet.
+    pub first: String,
+    /// The others that have a name.
+    pub named: BTreeMap<String, String>,
+}
+
 impl Recorded {
+    /// The servers that have to be named to record the same again.
+    pub(crate) fn servers(&self) -> Origins {
+        Origins { first: self.address().into_owned(), named: self.origins.clone() }
+    }
+
     /// The address as it is given to a recorder, and spelled in a file.
     pub(crate) fn address(&self) -> Cow<'_, str> {
         let [given, own] = H2C;

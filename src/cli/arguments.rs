@@ -252,6 +252,8 @@ impl Common {
         words.extend(listen.into_iter().flat_map(|it| option("--listen", it)));
         words.extend(self.allowed_hosts.iter().flat_map(|it| option("--allow-host", it.clone())));
         words.extend(self.proxy.then(|| "--proxy".to_owned()));
+        let variables = self.variables.iter().filter(|it| tells_address(it));
+        words.extend(variables.flat_map(|it| option("--env", it.clone())));
         Rerun::Cassette(words)
     }
 }
@@ -303,6 +305,13 @@ impl Play {
             None => session,
         }
     }
+}
+
+/// Whether a variable holds the address, and nothing that may be a secret.
+fn tells_address(variable: &str) -> bool {
+    variable.split_once('=').is_none_or(|(_, value)| {
+        value.strip_prefix("{url}").is_some_and(|path| !path.contains(['?', '@', '{']))
+    })
 }
 
 /// A fault; what is wrong with it is told with the hint.

@@ -1,12 +1,12 @@
 //! How something is recorded, and what a recording came to.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 
+pub use crate::cassette::Origins;
 use crate::cassette::{Body, Cassette, Chunk, Headers, Interaction, Name, Outcome, Request};
 use crate::redact::Suspect;
 
@@ -23,15 +23,6 @@ impl Default for Patience {
     fn default() -> Self {
         Self { silence: Duration::from_secs(300), grace: Duration::from_secs(5) }
     }
-}
-
-/// The servers that are named when a recording begins, by their addresses.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Origins {
-    /// The first one, as it was given; empty if it is not known yet.
-    pub first: String,
-    /// The others that have a name.
-    pub named: BTreeMap<String, String>,
 }
 
 /// In which words a cassette is written that takes the place of another.

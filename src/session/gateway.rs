@@ -473,16 +473,16 @@ impl Gateway {
         let opened = lock(&self.library).get(name).and_then(|cell| {
             let recorded = cell.get()?;
             let path = recorded.cassette().interactions[interaction].request.path.clone();
-            let upstream = recorded.cassette().recorded.address().into_owned();
-            Some((path, recorded.message(interaction, frame), upstream))
+            let servers = recorded.cassette().recorded.servers();
+            Some((path, recorded.message(interaction, frame), servers))
         });
-        let (path, message, upstream) = opened.unwrap_or_default();
+        let (path, message, servers) = opened.unwrap_or_default();
         let unsent = Unsent {
             cassette: name.as_str(),
             socket: (interaction, &path),
             frame: (frame, &message),
             waited,
-            upstream: &upstream,
+            servers: &servers,
         };
         let explanation = report::unsent(&unsent, &self.settings.rerun);
         Miss::unexplained(session, name.as_str(), (MESSAGE, &path)).explained(explanation)
@@ -497,7 +497,7 @@ impl Gateway {
             asked: (&miss.method, &miss.path),
             text: &why.text,
             interaction: why.interaction,
-            upstream: &self.settings.servers.address(),
+            servers: &self.settings.servers.origins(),
         };
         let explanation = report::withheld(&request, &self.settings.rerun);
         miss.explained(explanation)
@@ -556,8 +556,8 @@ impl Gateway {
 
     /// How a cassette comes to be that is not there.
     fn record_it(&self, cassette: &str) -> String {
-        let upstream = self.settings.servers.address();
-        format!("record it:\n  {}", self.settings.rerun.steps(&upstream, cassette).join("\n  "))
+        let servers = self.settings.servers.origins();
+        format!("record it:\n  {}", self.settings.rerun.steps(&servers, cassette).join("\n  "))
     }
 
     pub(super) fn note(&self, miss: Miss) -> Miss {

@@ -6,7 +6,7 @@ use super::{Asked, Index, Playlist};
 use crate::cassette::Place;
 use crate::cassette::exchanges::{self, Exchanges, Part, Spot};
 use crate::cassette::reading::Node;
-use crate::cassette::{Cassette, Headers, Request};
+use crate::cassette::{Cassette, Headers, Origins, Request};
 use crate::compare::difference::{Difference, Sort, Value, compare};
 use crate::redact::{Found as FoundSecrets, Memory, Redactor};
 
@@ -26,9 +26,9 @@ pub struct Mismatch {
     pub others: Vec<Asking>,
     /// How many interactions were recorded.
     pub recorded: usize,
-    /// The first server that they were recorded from.
-    pub upstream: String,
-    /// All of them.
+    /// The servers that they were recorded from, as a recorder is told them.
+    pub servers: Origins,
+    /// All that were asked.
     pub origins: Vec<String>,
 }
 
@@ -140,7 +140,7 @@ impl Mismatch {
             nearest: found.map(|found| library.told(found, asked, &read, veil)),
             others: others.into_iter().map(asking).collect(),
             recorded: cassette.interactions.len(),
-            upstream: cassette.recorded.address().into_owned(),
+            servers: cassette.recorded.servers(),
             origins: cassette.origins().into_iter().map(str::to_owned).collect(),
             path: target(&asked.path, veil),
             message: None,

@@ -8,7 +8,7 @@ use super::Rerun;
 use super::line::{count, cut, cut_middle, shorten_ids, size, visible, width, wrap};
 use super::words::{COLUMNS, pair};
 use crate::cassette::exchanges::MESSAGE;
-use crate::cassette::{Place, target};
+use crate::cassette::{Origins, Place, target};
 use crate::compare::Value;
 use crate::compare::matching::{Asking, Awaited, Differing, Message, Mismatch, Nearest, Why};
 use crate::identity::{Issuer, Origin};
@@ -40,7 +40,7 @@ pub fn miss(name: &str, mismatch: &Mismatch, rerun: &Rerun) -> String {
     }
     lines.extend(mismatch.nearest.iter().flat_map(|nearest| hints(name, nearest)));
     lines.push("hint: if the client is meant to ask this now, record it again:".to_owned());
-    let steps = rerun.steps(&mismatch.upstream, name);
+    let steps = rerun.steps(&mismatch.servers, name);
     lines.extend(steps.iter().map(|step| format!("  {}", visible(step))));
     lines.join("\n")
 }
@@ -313,8 +313,8 @@ pub struct Withheld<'a> {
     pub text: &'a str,
     /// The interaction that it comes from, counted from 0; `None` if it stands for a secret.
     pub interaction: Option<usize>,
-    /// The live server.
-    pub upstream: &'a str,
+    /// The live servers.
+    pub servers: &'a Origins,
 }
 
 /// Explains it, and says how the cassette is recorded anew.
@@ -333,7 +333,7 @@ pub fn withheld(request: &Withheld<'_>, rerun: &Rerun) -> String {
         why,
         "hint: record the whole cassette again:".to_owned(),
     ];
-    let steps = rerun.steps(request.upstream, name);
+    let steps = rerun.steps(request.servers, name);
     lines.extend(steps.iter().map(|step| format!("  {}", visible(step))));
     lines.join("\n")
 }
@@ -358,8 +358,8 @@ pub struct Unsent<'a> {
     pub frame: (usize, &'a str),
     /// How long it was waited for.
     pub waited: Duration,
-    /// The live server.
-    pub upstream: &'a str,
+    /// The live servers.
+    pub servers: &'a Origins,
 }
 
 /// So much of a message is shown.
@@ -390,7 +390,7 @@ pub fn unsent(unsent: &Unsent<'_>, rerun: &Rerun) -> String {
     let of_type = of_type.map_or_else(String::new, |(at, word)| format!(" {at}={word}"));
     lines.push(format!("  optional = [{:?}]", visible(&format!("{MESSAGE} {path}{of_type}"))));
     lines.push("hint: if the client is meant not to send it, record it again:".to_owned());
-    let steps = rerun.steps(unsent.upstream, cassette);
+    let steps = rerun.steps(unsent.servers, cassette);
     lines.extend(steps.iter().map(|step| format!("  {}", visible(step))));
     lines.join("\n")
 }
@@ -485,7 +485,7 @@ mod tests {
                 socket: (0, "/ws?ticket=1"),
                 frame: (3, message),
                 waited: Duration::from_secs(1),
-                upstream: "",
+                servers: &Origins::default(),
             };
 
             let told = unsent(&told, &Rerun::Line("again".to_owned()));

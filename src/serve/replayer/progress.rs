@@ -89,7 +89,7 @@ impl Replayer {
                 }),
                 others: Vec::new(),
                 recorded: recorded.interactions.len(),
-                upstream: recorded.recorded.address().into_owned(),
+                servers: recorded.recorded.servers(),
                 origins: recorded.origins().into_iter().map(str::to_owned).collect(),
             }
         });
