@@ -73,18 +73,30 @@ impl Recorded {
     /// without it. A named origin that nothing went to is not kept.
     pub(crate) fn settle_origins(&mut self, all: &mut impl Interactions) {
         let (mut first, mut asked) = (None, BTreeSet::new());
-        let absolute: Vec<usize> = (0..all.count()).filter(|it| all.names_origin(*it)).collect();
-        for number in &absolute {
+        let named: Vec<usize> = (0..all.count()).filter(|it| all.names_origin(*it)).collect();
+        for number in &named {
             let path = &all.at(*number).request.path;
             first.get_or_insert_with(|| split(path).0.to_owned());
-            let named = self.origins.values();
-            asked.extend(named.filter(|address| relative(address, path) != path).cloned());
+            let origins = self.origins.values();
+            asked.extend(origins.filter(|address| relative(address, path) != path).cloned());
         }
         if self.upstream.is_empty() {
             self.upstream = first.unwrap_or_default();
         }
+        // One that stands at the first origin, or below it, was asked without a name in the file.
+        let upstream = &self.upstream;
+        let within =
+            |address: &&String| relative(upstream, &format!("{address}/")).len() <= address.len();
+        let within: Vec<&String> = self.origins.values().filter(within).collect();
+        if !within.is_empty() {
+            for interaction in all.each() {
+                let path = absolute(upstream, &interaction.request.path);
+                let is_asked = |it: &&&String| relative(it, &path) != path;
+                asked.extend(within.iter().filter(is_asked).map(|it| (*it).clone()));
+            }
+        }
         self.origins.retain(|_, address| asked.contains(address));
-        for number in absolute {
+        for number in named {
             all.change(number, |interaction| {
                 let path = &mut interaction.request.path;
                 let behind = relative(&self.upstream, path).len();

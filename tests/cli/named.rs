@@ -1,0 +1,115 @@
+//! Several servers, each with a name.
+
+use insta::assert_snapshot;
+
+use crate::retape::{Running, Stage, said, told};
+use crate::support::client::{reply, split};
+use crate::support::upstream::{Asked, Upstream};
+use crate::support::wire::Wire;
+
+fn server(name: &'static str) -> Upstream {
+    Upstream::json(move |asked: &Asked| format!("[\"{name}\",\"{}\"]", asked.path()))
+}
+
+/// A stage on which two servers were recorded, which are gone.
+fn recorded() -> Stage {
+    let (stage, first, second) = (Stage::new(), server("first"), server("second"));
+    let (first, second) = (first.url(), format!("two={}", second.url()));
+    let record = ["record", "--upstream", &first, "--upstream", &second, "tape"];
+    let output = stage.around(&record, "GET /1\nGET /-two/2").output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    stage
+}
+
+#[test]
+fn the_command_that_records_again_names_all_servers() {
+    let stage = recorded();
+    let replay = ["replay", "--env", "TWO={url}/-two", "--env", "KEY=secret", "tape"];
+
+    let output = stage.around(&replay, "GET /-two/3").output().unwrap();
+
+    assert_eq!(output.status.code(), Some(1));
+    let said = said(&output);
+    let (_, hint) = said.split_once("record it again:\n").unwrap();
+    let hint = hint.lines().next().unwrap().trim();
+    assert_snapshot!(stage.harmless(hint), @"retape record --upstream http://HOST --upstream two=http://HOST --env 'TWO={url}/-two' tape -- COMMAND");
+}
+
+#[test]
+fn a_cassette_that_is_given_by_its_file_is_recorded_again_in_its_place() {
+    let stage = recorded();
+    stage.write("other/tape.json", &stage.read("cassettes/tape.json"));
+
+    let output = stage.around(&["replay", "other/tape.json"], "GET /3").output().unwrap();
+
+    assert!(said(&output).contains(" --cassettes other tape -- COMMAND"), "{}", said(&output));
+}
+
+#[test]
+fn a_client_that_asks_nothing_is_told_where_the_named_servers_are() {
+    let stage = Stage::new();
+    let record =
+        ["record", "--upstream", "http://127.0.0.1:9", "--upstream", "two=http://127.0.0.1:8"];
+
+    let output = stage.around(&[&record[..], &["tape"]].concat(), "").output().unwrap();
+
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("`{url}/-NAME`"), "{}", said(&output));
+}
+
+#[test]
+fn a_name_of_the_first_server_is_known_when_it_is_replayed() {
+    let (stage, server) = (Stage::new(), server("first"));
+    for address in [server.url(), format!("{}/below", server.url())] {
+        let (first, second) = (server.url(), format!("two={address}"));
+        let record = ["record", "--upstream", &first, "--upstream", &second, "tape"];
+        let asks = "GET /1\nGET /-two/2";
+        let live = stage.around(&record, asks).output().unwrap();
+
+        let output = stage.around(&["replay", "--strict", "tape"], asks).output().unwrap();
+
+        assert!(output.status.success(), "{}", said(&output));
+        assert_eq!(told(&output), told(&live));
+    }
+}
+
+#[test]
+fn which_server_is_meant_is_asked_where_two_have_no_name_or_the_same() {
+    let stage = Stage::new();
+    let check = |upstreams: &str| {
+        let mut command = stage.around(&["record", "tape"], "GET /1");
+        let output = command.env("RETAPE_UPSTREAM", upstreams).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stage.cassettes().is_empty());
+        said(&output)
+    };
+
+    assert_snapshot!(check("http://127.0.0.1:8 http://127.0.0.1:9"), @"
+    error: `http://127.0.0.1:9` is a second server without a name
+    hint: name all but the first: `--upstream NAME=URL`; a client asks for it at `/-NAME/`
+    ");
+    assert_snapshot!(check("two=http://127.0.0.1:8 two=http://127.0.0.1:9"), @"
+    error: `two` is the name of two servers
+    hint: give each server a name of its own: `--upstream NAME=URL`
+    ");
+}
+
+#[test]
+fn a_client_whose_hosts_all_pass_is_told_so() {
+    let (stage, server) = (Stage::new(), server("first"));
+    stage.write("retape.toml", &format!("[proxy]\npass = [\"{}\"]\n", server.address()));
+    let mut running = Running::start(stage.retape(&["record", "--proxy", "tape"]));
+    let mut wire = Wire::connect(split(&running.line()).0);
+    let host = server.address();
+    wire.send(format!("GET http://{host}/1 HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+
+    assert!(reply(&mut wire, "GET").text().contains("first"));
+    let (code, said) = running.stop();
+
+    assert_eq!(code, Some(1));
+    let (_, said) = said.split_once("interrupt to stop\n").unwrap();
+    assert_snapshot!(said, @"
+    retape: no request reached retape but what passes (1 time)
+    hint: the client asked only hosts that `pass` in `[proxy]` of retape.toml names: take out those that are to be recorded, or, if nothing is, say `--allow-unused`
+    ");
+}
