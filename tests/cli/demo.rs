@@ -114,6 +114,20 @@ fn the_commands_to_go_on_with_work() {
 }
 
 #[test]
+fn the_command_that_asks_the_file_works_as_it_is_pasted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let has_curl = Command::new("curl").arg("--version").output().is_ok();
+
+    let said = demo(folder.path(), &[]);
+    let (_, behind) = said.split_once("for any client\n").expect("a command");
+    let (pasted, _) = behind.split_once("\n   # ").expect("another one");
+
+    let ran = Command::new("sh").args(["-c", pasted]).current_dir(folder.path()).output();
+    let ran = ran.expect("there is a shell");
+    assert!(ran.status.success() || !has_curl, "{pasted}\n{}", text(&ran.stderr));
+}
+
+#[test]
 fn a_folder_that_cannot_be_made_is_told_with_what_to_do() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("taken"), "").expect("a file");

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::json;
 use tokio::net::TcpStream;
 
 use super::agent::{AgentServer, Release};
@@ -251,8 +252,9 @@ fn go_on(folder: &Folder, seen: &Transcript, cassette: &Cassette) {
     terminal::command(
         "the file as a server for this command or, without one, for any client",
         &format!(
-            "{retape} replay {file} -- \\\n     curl -s {{url}}/v1/agents/{}/messages",
-            seen.agent
+            // What was asked first needs nothing that was asked before it.
+            "{retape} replay {file} -- \\\n     curl -s -H content-type:application/json -d {} {{url}}/v1/agents",
+            quoted(&json!({"name": seen.name}).to_string())
         ),
     );
     terminal::command(
