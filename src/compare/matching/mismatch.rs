@@ -1,6 +1,8 @@
 //! Why no interaction answers a request.
 
-use super::nearest::{Found, Library};
+use std::borrow::Cow;
+
+use super::nearest::{Found, Library, called};
 use super::why::{Conflicts, Why};
 use super::{Asked, Index, Playlist};
 use crate::cassette::Place;
@@ -18,6 +20,8 @@ pub struct Mismatch {
     pub method: String,
     /// What was asked for, secrets replaced.
     pub path: String,
+    /// What was called, if it is a message of JSON-RPC.
+    pub call: Option<String>,
     /// Which message it is, if a client has sent it over a WebSocket or standard input.
     pub message: Option<Message>,
     /// The recorded interaction whose request is most alike, if one is about the same thing at all.
@@ -82,6 +86,8 @@ pub struct Asking {
     pub method: String,
     /// What it asks for.
     pub path: String,
+    /// What it calls, if it is a message of JSON-RPC.
+    pub call: Option<String>,
 }
 
 /// A difference and why it counts.
@@ -144,6 +150,7 @@ impl Mismatch {
             origins: cassette.origins().into_iter().map(str::to_owned).collect(),
             path: target(&asked.path, veil),
             message: None,
+            call: called(&body).map(|call| target(&call, veil)),
             method: asked.method.clone(),
         }
     }
@@ -223,9 +230,10 @@ impl Library<'_> {
     }
 
     fn asking(&self, interaction: usize, veil: &Redactor) -> Asking {
-        let Request { method, path, .. } = self.request(interaction);
-        let path = target(path, veil);
-        Asking { interaction, frame: None, method: method.clone(), path }
+        let request = self.request(interaction);
+        let (method, path) = (request.method.clone(), target(&request.path, veil));
+        let call = called(&request.readable()).map(Cow::into_owned);
+        Asking { interaction, frame: None, method, path, call }
     }
 
     /// What differs from the request of an interaction, and how much more there is.

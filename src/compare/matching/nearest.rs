@@ -1,7 +1,8 @@
 //! The recorded interaction that is most alike.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::route::{Route, sort};
 use super::{Asked, Index, Playlist};
@@ -10,6 +11,8 @@ use crate::cassette::{Cassette, Request};
 use crate::compare::difference::{Differences, compare};
 use crate::compare::recorded::Recorded;
 use crate::identity::names::Opening;
+use crate::text::json::Text;
+use crate::text::rpc::Envelope;
 
 /// What is looked through.
 #[derive(Clone, Copy)]
@@ -31,6 +34,9 @@ const LOOKS: usize = 12;
 
 /// So many bytes of theirs, if there are more than two.
 const BYTES: usize = 1 << 20;
+
+/// So many messages are read to find out what they call.
+const CALLS: usize = 1000;
 
 /// So many other requests are told.
 const OTHERS: usize = 5;
@@ -108,6 +114,7 @@ impl Library<'_> {
             self.index.candidates(asked).flat_map(|same| same.iter().take(LOOKS)).collect();
         let near = self.near(request);
         let is_related = |number: &usize| Route::of(request).is_related(self.request(*number));
+        let near = self.of_call(near, request);
         if same.is_empty() && !near.first().is_some_and(is_related) {
             return None;
         }
@@ -149,9 +156,42 @@ impl Library<'_> {
         work(&Recorded::new(&reading, &openings), &openings)
     }
 
+    /// Those of interactions that call what a request calls. What calls something else in JSON-RPC is about something
+    /// else, as a request to another path is.
+    fn of_call(&self, mut near: Vec<usize>, request: &Request) -> Vec<usize> {
+        let body = request.readable();
+        let Some(method) = called(&body) else { return near };
+        let word = format!("\"{method}\"");
+        let finder = memchr::memmem::Finder::new(word.as_bytes());
+        // To read each of many bodies would take too long.
+        near.retain(|number| finder.find(&self.request(*number).readable()).is_some());
+        near.truncate(CALLS);
+        near.retain(|number| called(&self.request(*number).readable()) == Some(method.clone()));
+        near
+    }
+
+    /// What other interactions call of which the path is the same, each once.
+    fn other_calls(&self, asked: &Request) -> Vec<usize> {
+        let mut known = HashSet::new();
+        let mut numbers = self.near(asked);
+        numbers.truncate(CALLS);
+        numbers.retain(|number| {
+            let call = called(&self.request(*number).readable()).map(Cow::into_owned);
+            call.is_some_and(|call| known.insert(call))
+        });
+        numbers.truncate(OTHERS);
+        numbers
+    }
+
     /// Requests about other things, each sort once, the nearest first: those with the same method, or
     /// if there are none any.
     pub(super) fn others(&self, asked: &Request) -> Vec<usize> {
+        if called(&asked.readable()).is_some() {
+            let calls = self.other_calls(asked);
+            if !calls.is_empty() {
+                return calls;
+            }
+        }
         let route = Route::of(asked);
         let firsts = self.index.routes(self.cassette).0.iter().map(|same| same.first);
         let same_method = |number: &usize| self.request(*number).method == asked.method;
@@ -204,6 +244,12 @@ impl Library<'_> {
         chosen.dedup();
         chosen
     }
+}
+
+/// What a message of JSON-RPC calls.
+pub(super) fn called(body: &[u8]) -> Option<Cow<'_, str>> {
+    let message = Text::parse_container(body)?;
+    Envelope::of(message).filter(Envelope::is_certain)?.method
 }
 
 /// The share of values that both have, in thousandths.

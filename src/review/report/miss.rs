@@ -152,14 +152,18 @@ fn tell_others(mismatch: &Mismatch, lines: &mut Vec<String>) {
         lines.push(format!("because nothing was recorded from {}; there is", visible(origin)));
         return lines.extend(mismatch.origins.iter().map(|known| format!("  {}", visible(known))));
     }
-    lines.push(if first.method == *method {
+    lines.push(if let (Some(call), Some(_)) = (&mismatch.call, &first.call) {
+        format!("nothing was recorded that calls `{}`; there is", visible(call))
+    } else if first.method == *method {
         format!("nothing like it was recorded; with {method} there is")
     } else {
         format!("nothing was recorded with {}; there is", visible(method))
     });
     lines.extend(others.iter().map(|other| {
         let path = other.path.split('?').next().unwrap_or_default();
-        format!("  {} ({})", first_line(&other.method, path), numbered(other))
+        let call = other.call.as_ref().filter(|_| mismatch.call.is_some());
+        let call = call.map(|call| format!("`{}` in ", visible(call))).unwrap_or_default();
+        format!("  {call}{} ({})", first_line(&other.method, path), numbered(other))
     }));
 }
 

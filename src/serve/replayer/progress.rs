@@ -77,6 +77,7 @@ impl Replayer {
             Mismatch {
                 method: asked.method.clone(),
                 path: asked.path.clone(),
+                call: None,
                 message: None,
                 nearest: Some(Nearest {
                     asking: asked,
@@ -114,7 +115,7 @@ impl Replayer {
         let interactions = &self.recorded().cassette().interactions;
         let Request { method, path, .. } = &interactions[interaction].request;
         let path = Redactor::standard().target(path).unwrap_or_else(|| path.clone());
-        Asking { interaction, frame: None, method: method.clone(), path }
+        Asking { interaction, frame: None, method: method.clone(), path, call: None }
     }
 
     /// What was recorded, without its secrets.
