@@ -135,6 +135,19 @@ pub(super) fn header_name(name: &str) -> Result<String> {
     }
 }
 
+/// Refuses a place where the name of a field stands: no field is called so.
+pub(super) fn refuse_place(name: &str) -> Result<()> {
+    const ROOTS: [&str; 7] = ["body.", "form.", "header.", "json.", "part.", "path.", "query."];
+    if !name.starts_with(['$', '/']) && !ROOTS.iter().any(|root| name.starts_with(root)) {
+        return Ok(());
+    }
+    let last = name.rsplit(['.', '/', '[']).next().unwrap_or_default();
+    let last = last.trim_matches(|c: char| "[]'\"*$".contains(c));
+    let last = if last.is_empty() { "token" } else { last };
+    Err(Error::rule(name, "is a place, and a name stands here")
+        .with_hint(format!("`{last}` means what is called so, wherever it stands")))
+}
+
 fn json_path(text: &str) -> Result<Place> {
     if text.matches(['(', '[']).count() > BRACKETS {
         return Err(Error::rule(text, "has more than 64 brackets"));

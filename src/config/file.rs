@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::at::refuse_place;
+use super::form;
 use super::glob::{self, Glob};
 use super::{Fault, HostRule, Hosts, Key, NewFields, Protocol, Redaction, Rules, redaction};
 use crate::error::{Error, Kind, Result};
@@ -332,6 +334,9 @@ impl Source<'_> {
             }
             _ => self.list(value)?.iter().try_for_each(put),
         }
+            if key == Key::Headers {
+                refuse_place(text).map_err(|error| self.at(error, value.span()))?;
+            }
     }
 
     fn put_pattern(&self, rules: &mut Rules, value: &Value<'_>) -> Result<()> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use regex::bytes::Regex;
 
-use super::at::header_name;
+use super::at::{header_name, refuse_place};
 use crate::error::{Error, Result};
 
 /// Rules of one's own about secrets: what else is one, and what is none.
@@ -200,6 +200,9 @@ impl Redaction {
 
     /// Adds what stands below a key of `[redact]` as text.
     pub(super) fn put(self, key: &str, text: &str) -> Result<Self> {
+        if key != "regexes" {
+            refuse_place(text)?;
+        }
         match key {
             "headers" => self.header(text),
             "query" => self.query(text),
