@@ -68,40 +68,49 @@ impl Config {
         let table = DeTable::parse(text).map_err(|error| source.not_toml(&error))?;
         let mut config = Self::default();
         for (name, value) in entries(table.get_ref()) {
-            match &**name.get_ref() {
-                "match" => config.all = source.rules(source.table(value)?)?,
-                "cassette" => {
-                    let sections = source.sections(value, "one or more `[[cassette]]`")?.iter();
-                    for value in sections {
-                        let (meant, rules) = source.section(value)?;
-                        config.some.push((meant.1.clone(), rules));
-                        config.meant.push(meant);
-                    }
-                }
-                "protocol" => {
-                    let sections = source.sections(value, "one or more `[[protocol]]`")?.iter();
-                    config.protocols =
-                        sections.map(|value| source.protocol(value)).collect::<Result<_>>()?;
-                }
-                "diff" => config.new_fields = source.diff(source.table(value)?)?,
-                "proxy" => config.hosts = source.hosts(source.table(value)?)?,
-                "faults" => {
-                    for (meant, faults) in source.faults(source.table(value)?)? {
-                        config.faults.push((meant.1.clone(), faults));
-                        config.meant.push(meant);
-                    }
-                }
-                "redact" => config.redaction = source.redaction(source.table(value)?)?,
-                word if Key::from_word(word).is_some() => {
-                    let hint = format!(
-                        "put it below `[match]`: `[match]`, and `{word} = …` on the next line"
-                    );
-                    return Err(source.unknown(name, &SECTIONS).with_hint(hint));
-                }
-                _ => return Err(source.unknown(name, &SECTIONS)),
-            }
+            let read = config.read(&source, name, value);
+            read.map_err(|error| match source.form(name.get_ref(), value, &error) {
+                Some(form) => error.or_hint(form),
+                None => error,
+            })?;
         }
         Ok(config)
+    }
+
+    /// Reads a section.
+    fn read(&mut self, source: &Source<'_>, name: &Name<'_>, value: &Value<'_>) -> Result<()> {
+        match &**name.get_ref() {
+            "match" => self.all = source.rules(source.table(value)?)?,
+            "cassette" => {
+                let sections = source.sections(value, "one or more `[[cassette]]`")?.iter();
+                for value in sections {
+                    let (meant, rules) = source.section(value)?;
+                    self.some.push((meant.1.clone(), rules));
+                    self.meant.push(meant);
+                }
+            }
+            "protocol" => {
+                let sections = source.sections(value, "one or more `[[protocol]]`")?.iter();
+                self.protocols =
+                    sections.map(|value| source.protocol(value)).collect::<Result<_>>()?;
+            }
+            "diff" => self.new_fields = source.diff(source.table(value)?)?,
+            "proxy" => self.hosts = source.hosts(source.table(value)?)?,
+            "faults" => {
+                for (meant, faults) in source.faults(source.table(value)?)? {
+                    self.faults.push((meant.1.clone(), faults));
+                    self.meant.push(meant);
+                }
+            }
+            "redact" => self.redaction = source.redaction(source.table(value)?)?,
+            word if Key::from_word(word).is_some() => {
+                let hint =
+                    format!("put it below `[match]`: `[match]`, and `{word} = …` on the next line");
+                return Err(source.unknown(name, &SECTIONS).with_hint(hint));
+            }
+            _ => return Err(source.unknown(name, &SECTIONS)),
+        }
+        Ok(())
     }
 
     /// The rules for the cassette of that name: those for all cassettes, then those of each
@@ -325,6 +334,9 @@ impl Source<'_> {
     fn put(&self, rules: &mut Rules, key: Key, value: &Value<'_>) -> Result<()> {
         let mut put = |value: &Value<'_>| {
             let text = self.text(value)?;
+            if key == Key::Headers {
+                refuse_place(text).map_err(|error| self.at(error, value.span()))?;
+            }
             rules.put(key, text).map_err(|error| self.at(error, value.span()))
         };
         match key {
@@ -334,9 +346,6 @@ impl Source<'_> {
             }
             _ => self.list(value)?.iter().try_for_each(put),
         }
-            if key == Key::Headers {
-                refuse_place(text).map_err(|error| self.at(error, value.span()))?;
-            }
     }
 
     fn put_pattern(&self, rules: &mut Rules, value: &Value<'_>) -> Result<()> {
@@ -384,6 +393,19 @@ impl Source<'_> {
 
 /// Errors.
 impl Source<'_> {
+    /// How what is wrong in a section is written: that key of it which stands last before the line.
+    fn form(&self, section: &str, value: &Value<'_>, error: &Error) -> Option<String> {
+        let tables = match value.get_ref() {
+            DeValue::Table(table) => vec![table],
+            DeValue::Array(all) => all.iter().filter_map(|it| it.get_ref().as_table()).collect(),
+            _ => Vec::new(),
+        };
+        let keys = tables.into_iter().flat_map(entries).map(|(name, _)| name);
+        let is_before = |name: &&Name<'_>| Some(self.line(name.span())) <= error.line();
+        let key = keys.filter(is_before).max_by_key(|name| name.span().start);
+        form::hint(section, key.map(|name| &**name.get_ref()))
+    }
+
     pub(super) fn at(&self, error: Error, span: Range<usize>) -> Error {
         error.on_line(self.line(span))
     }

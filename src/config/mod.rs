@@ -17,6 +17,7 @@ mod asked;
 mod at;
 mod fault;
 mod file;
+mod form;
 mod glob;
 mod hosts;
 mod key;
