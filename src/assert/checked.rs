@@ -157,16 +157,7 @@ pub(crate) fn learned(
 /// The cassettes of a folder and the contracts that were accepted, of which there must be some, and why
 /// other cassettes cannot be read.
 fn both(cassettes: &Path) -> Result<(Loaded, Vec<Contract>, Vec<Error>)> {
-    let names = store::list(cassettes).into_iter();
-    let all =
-        names.map(|name| Ok((name.clone(), store::load(cassettes, &name)?.shown()?.by_message())));
-    let (mut loaded, mut unread) = (Vec::new(), Vec::new());
-    for one in all {
-        match one {
-            Ok(cassette) => loaded.push(cassette),
-            Err(error) => unread.push(error),
-        }
-    }
+    let (loaded, unread) = load(cassettes);
     let accepted = store::contracts(cassettes)?;
     if loaded.is_empty() && accepted.is_empty() && unread.is_empty() {
         // To keep no promise is easy: a misspelt folder would pass for ever.
@@ -177,12 +168,19 @@ fn both(cassettes: &Path) -> Result<(Loaded, Vec<Contract>, Vec<Error>)> {
     Ok((loaded, accepted, unread))
 }
 
-/// All cassettes of a folder.
-pub(crate) fn load(cassettes: &Path) -> Result<Loaded> {
+/// The cassettes of a folder, and why others cannot be read.
+pub(crate) fn load(cassettes: &Path) -> (Loaded, Vec<Error>) {
     let names = store::list(cassettes).into_iter();
-    names
-        .map(|name| Ok((name.clone(), store::load(cassettes, &name)?.shown()?.by_message())))
-        .collect()
+    let all =
+        names.map(|name| Ok((name.clone(), store::load(cassettes, &name)?.shown()?.by_message())));
+    let (mut loaded, mut unread) = (Vec::new(), Vec::new());
+    for one in all {
+        match one {
+            Ok(cassette) => loaded.push(cassette),
+            Err(error) => unread.push(error),
+        }
+    }
+    (loaded, unread)
 }
 
 /// What was recorded in cassettes, sorted by endpoint.

@@ -71,10 +71,9 @@ impl Check {
             tell::line(&format!("{} without an accepted contract", count(new, "endpoint")));
         }
         let is_open = checked.findings.iter().any(|finding| checked.is_open(finding));
-        if let Some(last) = checked.unread.pop() {
+        if !checked.unread.is_empty() {
             tell::line("the other cassettes were checked");
-            checked.unread.iter().for_each(tell::error);
-            return Err(last);
+            return tell::unread(checked.unread, Exit::Findings);
         }
         match proposed {
             Err(error) if checked.fails() => tell::error(&error),
@@ -97,7 +96,7 @@ impl Check {
             face => report::changes(&checked.report, face, Colour::Ansi),
         };
         if self.evidence {
-            let (loaded, accepted) = (assert::load(folder)?, store::contracts(folder)?);
+            let ((loaded, _), accepted) = (assert::load(folder), store::contracts(folder)?);
             let evidence = assert::traffic(folder, &loaded, &accepted)?.evidence();
             told = match self.format {
                 Face::Json => with_evidence(&told, &evidence),

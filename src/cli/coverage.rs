@@ -53,8 +53,8 @@ impl Coverage {
     pub(super) fn run(self) -> Result<Exit> {
         let folder = self.folder.absolute();
         let document = self.openapi.as_deref().map(document).transpose()?;
-        let loaded = assert::load(&folder)?;
-        if loaded.is_empty() {
+        let (loaded, unread) = assert::load(&folder);
+        if loaded.is_empty() && unread.is_empty() {
             return Err(Error::new(Kind::NothingToCheck).at(&folder).with_hint(
                 "name the folder of the cassettes; a first one is recorded by `retape record`",
             ));
@@ -73,13 +73,14 @@ impl Coverage {
             }
         })?;
         let percent = against.map(|against| against.operations().percent());
-        match self.min.zip(percent) {
+        let exit = match self.min.zip(percent) {
             Some((min, percent)) if percent < min => {
                 tell::line(&format!("{percent:.1} % of the operations, less than {min} %"));
-                Ok(Exit::Findings)
+                Exit::Findings
             }
-            _ => Ok(Exit::Agrees),
-        }
+            _ => Exit::Agrees,
+        };
+        tell::unread(unread, exit)
     }
 }
 

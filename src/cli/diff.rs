@@ -1,5 +1,6 @@
 //! `retape diff`.
 
+use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread::{self, ScopedJoinHandle};
@@ -126,7 +127,8 @@ impl Named {
 
 impl Diff {
     pub(super) fn run(self) -> Result<Exit> {
-        let (old, new) = self.sides()?;
+        let (mut old, mut new) = self.sides()?;
+        let unread = set_aside(&mut old, &mut new);
         let mut report = compared(&old, &new, self.new_fields);
         let file = self.approvals.as_deref().map(absolute);
         let file = file.unwrap_or_else(|| store::find_approvals(&absolute(Path::new("."))));
@@ -140,9 +142,13 @@ impl Diff {
             contracts::tell_unread_at(&report.unread.iter().collect::<Vec<_>>());
         }
         let exit = if report.fails() { Exit::Findings } else { Exit::Agrees };
+        if !unread.is_empty() {
+            tell::line("the other cassettes were compared");
+        }
+        let exit = tell::unread(unread, exit);
         // The process ends here: to give back what a thousand cassettes take, piece by piece, is for nothing.
         std::mem::forget((old, new, report));
-        Ok(exit)
+        exit
     }
 
     /// Writes the faces that are asked for, all made at once.
@@ -205,9 +211,24 @@ impl Diff {
 
 /// What changed in a folder of cassettes since a revision.
 pub(super) fn since(base: &str, cassettes: &Path) -> Result<Report> {
-    let old = revision(base, cassettes)?;
-    let new = side(cassettes, &name_of(cassettes))?;
-    Ok(compared(&old, &new, None))
+    let mut old = revision(base, cassettes)?;
+    let mut new = side(cassettes, &name_of(cassettes))?;
+    match set_aside(&mut old, &mut new).pop() {
+        Some(error) => Err(error),
+        None => Ok(compared(&old, &new, None)),
+    }
+}
+
+/// Takes cassettes out of both sides that cannot be read on one: what they said is neither gone nor new. Gives why.
+fn set_aside(old: &mut Named, new: &mut Named) -> Vec<Error> {
+    let unread = [old, new].map(|side| (std::mem::take(&mut side.side.unread), side));
+    let names = unread.iter().flat_map(|(unread, _)| unread).map(|(name, _)| name.clone());
+    let names: BTreeSet<Name> = names.collect();
+    let each = unread.into_iter().map(|(unread, side)| {
+        side.side.cassettes.retain(|(name, _)| !names.contains(name));
+        unread.into_iter().map(|(_, error)| error)
+    });
+    each.flatten().collect()
 }
 
 /// What changed, judged as the configuration of the new side says.

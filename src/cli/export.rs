@@ -86,12 +86,14 @@ impl Export {
     fn recordings(self, to: foreign::To) -> Result<Exit> {
         let all = ["**".to_owned()];
         let only = if self.only.is_empty() { &all[..] } else { &self.only };
-        let mut cassettes = Vec::new();
+        let (mut cassettes, mut unread) = (Vec::new(), Vec::new());
         for cassette in only {
             let (folder, names) = self.folder.chosen(cassette)?;
             for name in names {
-                let cassette = store::load(&folder, &name)?;
-                cassettes.push((name, cassette));
+                match store::load(&folder, &name) {
+                    Ok(cassette) => cassettes.push((name, cassette)),
+                    Err(error) => unread.push(error),
+                }
             }
         }
         let Exported { text, lost } = foreign::export(&cassettes, to);
@@ -101,6 +103,6 @@ impl Export {
                 lost.iter().map(|(what, times)| format!("{times} × {what}")).collect();
             tell::line(&format!("not in this format: {}", lost.join("; ")));
         }
-        Ok(Exit::Agrees)
+        tell::unread(unread, Exit::Agrees)
     }
 }

@@ -33,14 +33,21 @@ impl List {
             return Ok(Exit::Findings);
         }
         let width = names.iter().map(|name| name.as_str().chars().count()).max().unwrap_or(0);
+        let mut unread = Vec::new();
         for name in names {
-            let cassette = store::load(&folder, &name)?;
+            let cassette = match store::load(&folder, &name) {
+                Ok(cassette) => cassette,
+                Err(error) => {
+                    unread.push(error);
+                    continue;
+                }
+            };
             let interactions = count(cassette.interactions.len(), "interaction");
             let upstream = &cassette.recorded.upstream;
             let name = name.as_str();
             let line = format!("{name:width$}  {interactions:>16}  {upstream}");
             tell::output(&format!("{}\n", line.trim_end()))?;
         }
-        Ok(Exit::Agrees)
+        tell::unread(unread, Exit::Agrees)
     }
 }

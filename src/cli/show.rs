@@ -7,7 +7,7 @@ use terminal_size::{Width, terminal_size};
 
 use super::arguments::Folder;
 use super::{Exit, tell};
-use crate::cassette::Name;
+use crate::cassette::{Cassette, Name};
 use crate::error::Result;
 use crate::message::Protocols;
 use crate::review::report::{self, Colour, Detail, ShowOptions};
@@ -44,20 +44,27 @@ pub(super) struct Show {
 
 impl Show {
     pub(super) fn run(self) -> Result<Exit> {
+        let mut unread = Vec::new();
         for cassette in &self.which {
-            let (folder, names) = self.folder.chosen(cassette)?;
-            names.iter().try_for_each(|name| self.show(&folder, name))?;
+            let chosen = self.folder.chosen(cassette).map_err(|error| unread.push(error));
+            for (folder, name) in
+                chosen.iter().flat_map(|(folder, names)| names.iter().map(move |it| (folder, it)))
+            {
+                match store::load(folder, name).and_then(Cassette::searched) {
+                    Ok(loaded) => self.show(folder, name, &loaded)?,
+                    Err(error) => unread.push(error),
+                }
+            }
         }
-        Ok(Exit::Agrees)
+        tell::unread(unread, Exit::Agrees)
     }
 
-    fn show(&self, folder: &Path, name: &Name) -> Result<()> {
-        let loaded = store::load(folder, name)?.searched()?;
+    fn show(&self, folder: &Path, name: &Name, loaded: &Cassette) -> Result<()> {
         let protocols = Protocols::of(&store::find_config(folder)?);
         tell::output(&if self.ids {
-            report::ids(name.as_str(), &loaded, Colour::Ansi)
+            report::ids(name.as_str(), loaded, Colour::Ansi)
         } else {
-            report::show_by(&protocols, name.as_str(), &loaded, self.options())
+            report::show_by(&protocols, name.as_str(), loaded, self.options())
         })?;
         Ok(())
     }

@@ -10,7 +10,7 @@ use bytes::Bytes;
 
 use super::side::{Side, in_parallel};
 use super::{file, list};
-use crate::cassette::Name;
+use crate::cassette::{Cassette, Name};
 use crate::contract::Contract;
 use crate::error::{Error, Kind, Result};
 
@@ -35,13 +35,14 @@ pub fn load_revision(folder: &Path, revision: &str) -> Result<Side> {
         }
     }
     cassettes.sort_by(|one, other| one.0.cmp(&other.0));
-    let cassettes = in_parallel(&cassettes, |(name, path, text)| {
+    let all = in_parallel(&cassettes, |(name, path, text)| {
         let bodies = path.strip_suffix(".json").unwrap_or(path);
         let body = |hash: &str| blobs.get(&format!("{bodies}.bodies/{hash}")).cloned().map(Ok);
-        let cassette = file::decode((*text).clone().into(), &at(revision, path), body, |_| None)?;
-        Ok((name.clone(), cassette.shown()?.by_message()))
-    })?;
-    Ok(Side { cassettes, accepted })
+        let cassette = file::decode((*text).clone().into(), &at(revision, path), body, |_| None);
+        let shown = cassette.and_then(Cassette::shown);
+        (name.clone(), shown.map(Cassette::by_message))
+    });
+    Ok(Side::of(all, accepted))
 }
 
 /// How a file at a revision is called.

@@ -98,10 +98,10 @@ pub(crate) fn import(sources: &[Source], how: &Import) -> Vec<Result<Became>> {
     let taken = Mutex::default();
     // Files that are called alike come one after the other, so that always the first one is taken.
     let alike: Vec<&[Source]> = sources.chunk_by(|one, other| one.name == other.name).collect();
-    let import_each = |sources: &&[Source]| -> Result<Vec<Result<Became>>> {
-        Ok(sources.iter().map(|source| import_one(source, how, &taken)).collect())
+    let import_each = |sources: &&[Source]| -> Vec<Result<Became>> {
+        sources.iter().map(|source| import_one(source, how, &taken)).collect()
     };
-    in_parallel(&alike, import_each).unwrap_or_default().into_iter().flatten().collect()
+    in_parallel(&alike, import_each).into_iter().flatten().collect()
 }
 
 /// Imports a file, unless its cassette is `taken` by another one.

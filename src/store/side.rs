@@ -17,6 +17,8 @@ pub struct Side {
     pub cassettes: Vec<(Name, Cassette)>,
     /// The accepted contracts.
     pub accepted: Vec<Contract>,
+    /// Why other cassettes of the folder cannot be read, by their names.
+    pub unread: Vec<(Name, Error)>,
 }
 
 /// What a file is, by its ending.
@@ -49,30 +51,42 @@ pub fn load_side(path: &Path, name: &Name) -> Result<Side> {
 fn load_folder(folder: &Path) -> Result<Side> {
     let names = list(folder);
     let accepted = contracts(folder)?;
-    let cassettes = in_parallel(&names, |name| {
+    let all = in_parallel(&names, |name| {
         let cassette = load_file(&folder.join(format!("{name}.json")));
-        Ok((name.clone(), cassette?.shown()?.by_message()))
-    })?;
-    Ok(Side { cassettes, accepted })
+        let shown = cassette.and_then(Cassette::shown);
+        (name.clone(), shown.map(Cassette::by_message))
+    });
+    Ok(Side::of(all, accepted))
+}
+
+impl Side {
+    /// What stands there, as far as it can be read.
+    pub(super) fn of(all: Vec<(Name, Result<Cassette>)>, accepted: Vec<Contract>) -> Self {
+        let mut side = Self { accepted, ..Self::default() };
+        for (name, cassette) in all {
+            match cassette {
+                Ok(cassette) => side.cassettes.push((name, cassette)),
+                Err(error) => side.unread.push((name, error)),
+            }
+        }
+        side
+    }
 }
 
 /// Does the same with each, on all processors, and gives back what came of it in order.
-pub(super) fn in_parallel<T: Sync, U: Send>(
-    all: &[T],
-    work: impl Fn(&T) -> Result<U> + Sync,
-) -> Result<Vec<U>> {
+pub(super) fn in_parallel<T: Sync, U: Send>(all: &[T], work: impl Fn(&T) -> U + Sync) -> Vec<U> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let each = all.len().div_ceil(threads).max(1);
     let work = &work;
     thread::scope(|scope| {
         let parts: Vec<_> = all
             .chunks(each)
-            .map(|part| scope.spawn(move || part.iter().map(work).collect::<Result<Vec<U>>>()))
+            .map(|part| scope.spawn(move || part.iter().map(work).collect::<Vec<U>>()))
             .collect();
         let mut done = Vec::with_capacity(all.len());
         for part in parts {
-            done.extend(part.join().expect("loading does not panic")?);
+            done.extend(part.join().expect("loading does not panic"));
         }
-        Ok(done)
+        done
     })
 }

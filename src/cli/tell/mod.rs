@@ -73,6 +73,17 @@ pub(super) fn error(error: &Error) {
     say(&text);
 }
 
+/// What could not be read, once all else is done: that it is not all decides how a command ends.
+///
+/// # Errors
+///
+/// The last one, if there is any.
+pub(super) fn unread(mut errors: Vec<Error>, exit: Exit) -> Result<Exit> {
+    let Some(last) = errors.pop() else { return Ok(exit) };
+    errors.iter().for_each(error);
+    Err(last)
+}
+
 /// What happens while a session runs.
 pub(super) fn event(event: Event) {
     match event {
@@ -227,6 +238,14 @@ fn unused(summary: &Summary, way: Way) {
             "the client asked only hosts that `pass` in `[proxy]` of retape.toml names: take out those that are to be \
              recorded, or, if nothing is, say `--allow-unused`",
         ),
+        Way::Address { has_names } => {
+            let named =
+                if has_names { " (`{url}/-NAME` for a server that has a name)" } else { "" };
+            hint(&format!(
+                "give the client retape's address as its base address: it is in RETAPE_URL, and `{{url}}` in an \
+                 argument stands for it{named}; if nothing is to be asked, say `--allow-unused`"
+            ));
+        }
         Way::Proxy => hint(
             "the client does not heed HTTP_PROXY and HTTPS_PROXY, or not for this host: give it that proxy (Node \
              heeds them from 22.21 and 24.0 on, Go and Ruby for no localhost); if nothing is to be asked, say \
@@ -238,14 +257,6 @@ fn unused(summary: &Summary, way: Way) {
     }
     let elsewhere = PROXIES.into_iter().find(|name| env::var_os(name).is_some());
     if let Some(name) = elsewhere.filter(|_| matches!(way, Way::Address { .. })) {
-        Way::Address { has_names } => {
-            let named =
-                if has_names { " (`{url}/-NAME` for a server that has a name)" } else { "" };
-            hint(&format!(
-                "give the client retape's address as its base address: it is in RETAPE_URL, and `{{url}}` in an \
-                 argument stands for it{named}; if nothing is to be asked, say `--allow-unused`"
-            ));
-        }
         hint(&format!(
             "`{name}` is set, so clients may ask that proxy instead; `NO_PROXY=127.0.0.1` lets them reach retape"
         ));
