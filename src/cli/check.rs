@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::review::report::{self, Colour, Face, count};
 use crate::store;
 use crate::store::mode::Update;
+use crate::text::shell::quoted;
 
 /// Check that the cassettes keep the contracts that were accepted
 ///
@@ -79,10 +80,20 @@ impl Check {
             Err(error) if checked.fails() => tell::error(&error),
             proposed => {
                 proposed?;
+                let names = match self.folder.cassettes.to_string_lossy() {
+                    folder if folder == "cassettes" => String::new(),
+                    folder => format!(" --cassettes {}", quoted(&folder)),
+                };
                 if update == Update::Propose && is_open {
-                    tell::line(
-                        "look at contracts/*.snap.new; `retape accept` accepts what is there",
-                    );
+                    tell::hint(&format!(
+                        "look at contracts/*.snap.new; if the server is meant to do that, `retape accept{names}` \
+                         accepts it"
+                    ));
+                } else if checked.fails() {
+                    tell::hint(&format!(
+                        "if the server is meant to do that, run `retape accept{names}` where `CI` is not set, and \
+                         commit the contracts; if not, mend the server"
+                    ));
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! `retape scan`.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use std::{fs, io};
@@ -56,53 +57,98 @@ impl Scan {
         let config = store::find_config(&folder)?;
         let redactor = Redactor::standard().with_own(config.redaction());
         let redactor = redactor.with_environment(store::environment());
-        let mut found = 0;
+        let (mut found, mut unread, mut hints) = (0, Vec::new(), BTreeSet::new());
         for file in &files {
-            let said = self.look_at(file, &redactor)?;
+            let said = self.look_at(file, &redactor, &mut unread).unwrap_or_else(|error| {
+                unread.push(error);
+                Vec::new()
+            });
             if !said.is_empty() {
                 tell::line(&format!("{}", file.display()));
-                said.iter().for_each(|said| tell::line(&format!("  {said}")));
+                said.iter().for_each(|(said, _)| tell::line(&format!("  {said}")));
                 found += said.len();
             }
+            hints.extend(said.iter().map(|(_, next)| *next));
         }
         if found == 0 {
-            return Ok(Exit::Agrees);
+            return tell::unread(unread, Exit::Agrees);
         }
         tell::line(&format!("{} in {}", count(found, "finding"), count(files.len(), "file")));
-        tell::hint("record the cassette again, or mend it and the service that issued the secret");
-        Ok(Exit::Findings)
+        hints.iter().for_each(|next| tell::hint(next.told()));
+        tell::unread(unread, Exit::Findings)
     }
 
-    fn look_at(&self, file: &Path, redactor: &Redactor) -> Result<Vec<String>> {
+    /// What is found in a file, and what to do about it.
+    fn look_at(
+        &self,
+        file: &Path,
+        redactor: &Redactor,
+        unread: &mut Vec<Error>,
+    ) -> Result<Vec<(String, Next)>> {
         let failed = |source| Error::io("read file", file, source);
         let data = fs::symlink_metadata(file).map_err(failed)?;
         if !data.is_file() {
-            return Ok(vec!["is no regular file".to_owned()]);
+            return Ok(vec![("is no regular file".to_owned(), Next::Look)]);
         }
         if data.len() > LARGEST {
-            return Ok(vec!["was not read: it has more than 64 MiB".to_owned()]);
+            let what = "was not read: it has more than 64 MiB";
+            return Ok(vec![(what.to_owned(), Next::Look)]);
         }
         let mut said = Vec::new();
         said.extend(
             self.larger
                 .filter(|most| data.len() > *most)
-                .map(|_| format!("has {} bytes", data.len())),
+                .map(|_| (format!("has {} bytes", data.len()), Next::Shorten)),
         );
-        said.extend(orphan(file).map(str::to_owned));
+        said.extend(orphan(file).map(|(what, next)| (what.to_owned(), next)));
         let bytes = fs::read(file).map_err(failed)?;
-        let suspects = match cassette_of(file, &bytes)? {
+        let cassette = cassette_of(file, &bytes).unwrap_or_else(|error| {
+            // It is searched as a text then.
+            unread.push(error);
+            None
+        });
+        let suspects = match cassette {
             Some(cassette) => {
                 said.extend(
                     self.older
                         .filter(|days| age(&cassette.recorded.at).is_some_and(|age| age > *days))
-                        .map(|days| format!("was recorded more than {days} days ago")),
+                        .map(|days| {
+                            (format!("was recorded more than {days} days ago"), Next::Record)
+                        }),
                 );
                 redactor.audit(&cassette)
             }
             None => redactor.audit_text(&String::from_utf8_lossy(&bytes)),
         };
-        said.extend(suspects.iter().map(Suspect::to_string));
+        said.extend(suspects.iter().map(|it: &Suspect| (it.to_string(), Next::Revoke)));
         Ok(said)
+    }
+}
+
+/// What to do about what is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Next {
+    Revoke,
+    Recover,
+    Remove,
+    Record,
+    Shorten,
+    Look,
+}
+
+impl Next {
+    fn told(self) -> &'static str {
+        match self {
+            Self::Revoke => {
+                "have the secret revoked, and record the cassette again, or mend the file; what is no secret, name \
+                 below `not-secrets` in `[redact]` of retape.toml"
+            }
+            Self::Recover => "`retape recover NAME` saves what a killed recorder left",
+            Self::Remove => "remove bodies that belong to no cassette",
+            Self::Record => "record what is old again: `retape record … NAME -- COMMAND`",
+            Self::Shorten => "record less in one cassette, or give `--larger` another number",
+            Self::Look => "look at what was not read yourself, or put it elsewhere",
+        }
     }
 }
 
@@ -124,16 +170,17 @@ fn all_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Why a file belongs to nothing, if it does not.
-fn orphan(file: &Path) -> Option<&'static str> {
+fn orphan(file: &Path) -> Option<(&'static str, Next)> {
     let name = file.file_name()?.to_str()?;
     if name.ends_with(".json.part") {
-        return Some("a recorder was killed and left this: `retape recover` saves it");
+        let what = "a recorder was killed and left this: `retape recover` saves it";
+        return Some((what, Next::Recover));
     }
     let folder = file.parent()?;
     let of = folder.file_name()?.to_str()?.strip_suffix(".bodies")?;
     let cassette = fs::read_to_string(folder.with_file_name(format!("{of}.json"))).ok();
     let is_named = cassette.is_some_and(|cassette| cassette.contains(name));
-    (!is_named).then_some("is a body of no cassette")
+    (!is_named).then_some(("is a body of no cassette", Next::Remove))
 }
 
 /// The cassette that a file holds, if it holds one.
