@@ -122,6 +122,11 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
             "to compare with a revision of git, say `retape diff --base origin/main`".to_owned()
         }
         _ => return error,
+        (_, ErrorKind::UnknownArgument) => {
+            // Nobody means a cassette that is called like an option.
+            error.remove(ContextKind::Suggested);
+            return error;
+        }
     };
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     error
