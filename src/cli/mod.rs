@@ -106,7 +106,8 @@ pub fn main() -> ExitCode {
 /// Names what people usually mean: a command without `--` before it, or a revision to compare with.
 fn with_tip(mut error: clap::Error) -> clap::Error {
     use clap::error::{ContextKind, ContextValue, ErrorKind};
-    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words = std::env::args_os().skip(1);
+    let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
     let is_word = matches!(
         error.get(ContextKind::InvalidArg),
         Some(ContextValue::String(word)) if !word.starts_with('-')
@@ -121,12 +122,12 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
         ("diff", ErrorKind::MissingRequiredArgument) => {
             "to compare with a revision of git, say `retape diff --base origin/main`".to_owned()
         }
-        _ => return error,
         (_, ErrorKind::UnknownArgument) => {
             // Nobody means a cassette that is called like an option.
             error.remove(ContextKind::Suggested);
             return error;
         }
+        _ => return error,
     };
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     error

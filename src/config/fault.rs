@@ -79,6 +79,9 @@ const OVERSIZED: usize = 1024 * 1024;
 /// The most that one is made.
 const LARGEST: usize = 64 * 1024 * 1024;
 
+/// How a WebSocket is closed.
+const CLOSE: &str = "a code is 1000 to 4999: `close=1011`";
+
 const KINDS: [&str; 8] =
     ["refuse", "reset", "hang", "cut", "malformed", "oversized", "drip", "close"];
 
@@ -170,7 +173,9 @@ impl<'t> Parameters<'t> {
             _ => match kind.split_once('=') {
                 Some(("close", code)) => {
                     let code = code.parse().ok().filter(|code| (1000..5000).contains(code));
-                    let code = code.ok_or_else(|| self.refused("has no code of a WebSocket"))?;
+                    let code = code.ok_or_else(|| {
+                        self.refused("has no code of a WebSocket").with_hint(CLOSE)
+                    })?;
                     Harm::Close(code, self.behind()?.unwrap_or(first))
                 }
                 _ => self.status(kind)?,
@@ -183,6 +188,11 @@ impl<'t> Parameters<'t> {
         let status = status.ok_or_else(|| {
             let hint = if kind.bytes().all(|byte| byte.is_ascii_digit()) {
                 "a status is 400 to 599".to_owned()
+            } else if kind == "close" {
+                CLOSE.to_owned()
+            } else if kind.contains(['#', '/']) {
+                "requests stand before a colon and a space: `#4: 503`, `POST /v1/agents: cut`"
+                    .to_owned()
             } else {
                 format!(
                     "a fault is a status such as 503, or a word; {}",
@@ -304,7 +314,7 @@ mod tests {
     fn what_is_no_fault_is_refused_with_a_hint() {
         let check = |text: &str| {
             let error = text.parse::<Fault>().expect_err(text);
-            assert!(error.hint().is_some() || text.contains("close"), "{error:?}");
+            assert!(error.hint().is_some(), "{error:?}");
         };
         for text in [
             "",
@@ -319,6 +329,9 @@ mod tests {
             "cut size=1",
             "#0: cut",
             "#x: cut",
+            "#3-1: cut",
+            "#4:503",
+            "close",
             "v1: cut",
             "503 chance=0%",
             "drip every=1",

@@ -15,7 +15,8 @@ use crate::redact::Redactor;
 /// If it cannot be read, or is of no format that is known.
 pub(crate) fn load_foreign(path: &Path) -> Result<Imported> {
     let bytes = regular::read(path).map_err(|source| Error::io("read file", path, source))?;
-    foreign::import(&String::from_utf8_lossy(&bytes)).map_err(|error| error.at_file(path))
+    foreign::import(&String::from_utf8_lossy(&bytes))
+        .map_err(|error| error.at_file(path).or_hint("correct it in the file, or record it again"))
 }
 
 /// The file of another tool that stands in the place of a cassette: `NAME.yaml`.

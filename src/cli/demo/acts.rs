@@ -236,7 +236,8 @@ fn go_on(folder: &Folder, seen: &Transcript, cassette: &Cassette) {
         [CASSETTE, LATER].map(|cassette| folder.file(cassette).to_string_lossy().into_owned());
     let [file, later] = [quoted(&file), quoted(&later)];
     // As it was called, so that the commands work where it is not on the PATH.
-    let called = env::args().next().unwrap_or_else(|| "retape".to_owned());
+    let called = env::args_os().next().map(|called| called.to_string_lossy().into_owned());
+    let called = called.unwrap_or_else(|| "retape".to_owned());
     let retape = quoted(&called);
     terminal::heading("The file");
     excerpt(cassette);
