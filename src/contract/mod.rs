@@ -53,6 +53,7 @@ pub(crate) use traffic::{Answer, cassette_of};
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::cassette::Media;
 use crate::contract::invariant::Invariant;
 use crate::contract::order::Witness;
 use crate::contract::shape::Share;
@@ -155,7 +156,9 @@ impl Contract {
         let says_something = self.order.as_ref().is_some_and(is_typed)
             || self.events.is_some()
             || self.body.is_some();
-        !self.endpoint.media.is_empty() && !says_something
+        // What should be JSON and is none is a text in it; `null` says nothing.
+        let is_json = Media::of(Some(&self.endpoint.media)) == Media::Json;
+        !self.endpoint.media.is_empty() && !is_json && !says_something
     }
 
     /// With what is known of how it was learned: from which answers, and how many recordings had one that the server
