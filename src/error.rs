@@ -427,12 +427,7 @@ impl fmt::Display for Kind {
             Self::Missed { count } => {
                 counted(f, *count, ["request has", "requests have"], "no recorded answer")
             }
-            Self::Unanswered { is_all: true } => {
-                f.write_str("the server did not answer a single request")
-            }
-            Self::Unanswered { is_all: false } => {
-                f.write_str("a server failed that had answered before")
-            }
+            Self::Unanswered { is_all } => f.write_str(UNANSWERED[usize::from(*is_all)]),
             Self::Upgrade { protocol } => write!(f, "an upgrade to `{protocol}` is not supported"),
             Self::Unread { sign } => write!(f, "a target has a `{sign}` that is not encoded"),
             Self::NoSession { session } => write!(f, "no session `{session}` was opened"),
@@ -451,6 +446,9 @@ impl fmt::Display for Kind {
         }
     }
 }
+
+const UNANSWERED: [&str; 2] =
+    ["a server failed that had answered before", "the server did not answer a single request"];
 
 const UNPLAYED: [&str; 2] = ["recorded interaction was", "recorded interactions were"];
 

@@ -66,7 +66,7 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
     let Plan { session, common, live, unplayed, proof } = plan;
     let settings = session.clone();
     let mut signals = Signals::listen()?;
-    let session = session.on_event(tell::event).start().await?;
+    let session = session.on_event(tell::events()).start().await?;
     let served = match live {
         Some(live) => match Served::start(live, &mut signals).await? {
             Start::Ready(served) => served,

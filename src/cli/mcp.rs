@@ -140,7 +140,7 @@ impl Mcp {
 impl Which {
     fn session(&self) -> SessionBuilder {
         let (folder, name) = self.folder.place(&self.cassette);
-        let session = Session::builder(&name).cassettes(absolute(&folder)).on_event(tell::event);
+        let session = Session::builder(&name).cassettes(absolute(&folder)).on_event(tell::events());
         let session = session.rerun(Rerun::Lines(folder.display().to_string()));
         match &self.config {
             Some(file) => session.config(absolute(file)),

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::env;
 use std::error::Error as _;
 use std::io::{ErrorKind, Write as _};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::Exit;
@@ -84,10 +84,18 @@ pub(super) fn unread(mut errors: Vec<Error>, exit: Exit) -> Result<Exit> {
     Err(last)
 }
 
-/// What happens while a session runs.
-pub(super) fn event(event: Event) {
+/// Tells what happens while a session runs.
+pub(super) fn events() -> impl Fn(Event) + Send + Sync + 'static {
+    let told = Mutex::default();
+    move |event| tell_event(&told, event)
+}
+
+/// How often each miss was told.
+type Told = Mutex<HashMap<[String; 3], usize>>;
+
+fn tell_event(told: &Told, event: Event) {
     match event {
-        Event::Miss(miss) => miss_once_more(&miss),
+        Event::Miss(miss) => miss_once_more(told, &miss),
         Event::Unrecorded(miss) => say(&missed("not recorded", &miss)),
         Event::Rescued { path, interactions, cut, unasked } => line(&format!(
             "an earlier recording was killed; what had arrived is now in {}: {}",
@@ -425,10 +433,9 @@ pub(super) fn unopened(names: &[Name]) {
 /// So many misses of the same are told: a client that connects again after each would bury the one that counts.
 const EACH: usize = 10;
 
-fn miss_once_more(miss: &Miss) {
-    static TOLD: LazyLock<Mutex<HashMap<[String; 3], usize>>> = LazyLock::new(Mutex::default);
+fn miss_once_more(told: &Told, miss: &Miss) {
     let asked = [&miss.session, &miss.method, &miss.path].map(String::clone);
-    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
     let count = told.entry(asked).or_default();
     *count += 1;
     match *count {
