@@ -130,7 +130,7 @@ fn a_miss_tells_how_it_is_recorded_without_the_command_that_was_run() {
 
     let said = stage.harmless(&said(&output));
     let line = said.lines().find(|line| line.contains("retape record")).unwrap();
-    assert_snapshot!(line.trim(), @"retape record --upstream http://HOST --cassettes 'my tapes' tape -- COMMAND");
+    assert_snapshot!(line.trim(), @"retape record --upstream http://HOST --cassettes 'my tapes' --env 'BASE={url}/v1' tape -- COMMAND");
 }
 
 #[test]
@@ -436,4 +436,28 @@ fn what_is_recorded_again_keeps_its_words_unless_it_is_to_be_fresh() {
     retape: recorded 1 interaction in cassettes/tape.json
     retape: it replays without the server (1 run)
     ");
+}
+
+#[test]
+fn an_unknown_option_is_not_told_to_be_given_as_a_value() {
+    let stage = Stage::new();
+    for arguments in [["replay", "--x"], ["list", "--x"], ["show", "-x"]] {
+        let output = stage.retape(&arguments).output().unwrap();
+
+        assert_eq!(output.status.code(), Some(2));
+        assert!(said(&output).contains("unexpected argument"), "{}", said(&output));
+        assert!(!said(&output).contains("as a value"), "{}", said(&output));
+    }
+}
+
+#[test]
+fn an_argument_that_is_no_text_is_refused_as_such() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let stage = Stage::new();
+    let word = std::ffi::OsStr::from_bytes(b"a\xff");
+
+    let output = stage.retape(&["replay"]).arg(word).output().unwrap();
+
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains("invalid UTF-8"), "{}", said(&output));
 }

@@ -603,3 +603,34 @@ fn no_contract_is_written_to_where_a_link_leads() {
     assert!(said.contains("it is a link") && said.contains("hint: "), "{said}");
     assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn a_check_that_fails_says_what_to_do_next_and_null_is_json() {
+    let stage = Stage::new();
+    let answer = |body: &str| {
+        let answer =
+            r#"{"status": 200, "headers": {"content-type": "application/json"}, "json": BODY}"#;
+        let interaction = r#"{"request": {"method": "GET", "path": "/a"}, "response": ANSWER}"#;
+        let interaction = interaction.replace("ANSWER", &answer.replace("BODY", body));
+        stage.write(
+            "cassettes/a.json",
+            &format!("{{\"retape\": 1, \"interactions\": [{interaction}]}}"),
+        );
+    };
+    let run = |arguments: &[&str], ci: &str| {
+        let output = stage.retape(arguments).env("CI", ci).output().unwrap();
+        (output.status.code(), said(&output))
+    };
+    answer("null");
+
+    let accepted = run(&["accept"], "");
+    let kept = run(&["check"], "");
+    answer("3");
+    let broken = run(&["check"], "");
+    let on_ci = run(&["check"], "1");
+
+    assert_eq!((accepted.0, kept.0, broken.0, on_ci.0), (Some(0), Some(0), Some(1), Some(1)));
+    assert!(![accepted.1, kept.1].concat().contains("no JSON"));
+    assert!(broken.1.contains("hint: look at contracts/*.snap.new; if "), "{}", broken.1);
+    assert!(on_ci.1.contains("hint: if the server is meant to do that"), "{}", on_ci.1);
+}

@@ -24,7 +24,7 @@ fn a_cassette_that_cannot_be_read_is_told_once_the_others_are_done() {
         assert!(said.contains("\nhint: "), "{arguments:?}: {said}");
     };
 
-    check(&["list"], "z    1 interaction");
+    check(&["list"], "z     1 interaction ");
     check(&["show", "**"], "1 GET  /z");
     check(&["show", "--ids", "**"], "z\n");
     check(&["coverage"], "/z");

@@ -425,3 +425,35 @@ async fn all_sessions_of_a_process_share_the_file_that_the_environment_names() {
     assert_eq!(paths("misses.json"), ["/other", "/tape", "/third"], "of this process only");
     assert_eq!(paths("own-misses.json"), ["/"]);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_of_json_rpc_that_was_not_recorded_is_not_told_as_another_one() {
+    let (stage, upstream) = (Stage::new(), Upstream::json(|_| "{}".to_owned()));
+    let call = |method: &str, params: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#)
+    };
+    let session = stage.record(&upstream).await;
+    post(&format!("{}/mcp", session.url()), &call("tools/list", "{}"));
+    post(
+        &format!("{}/mcp", session.url()),
+        &call("tools/call", r#"{"name":"a","arguments":{"b":1}}"#),
+    );
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    post(&format!("{}/mcp", session.url()), &call("prompts/list", "{}"));
+    post(&format!("{}/mcp", session.url()), &call("tools/call", "{}"));
+    let [other, same] = &session.misses()[..] else { panic!("{:?}", session.misses()) };
+    let told = [&other.explanation, &same.explanation].map(String::clone);
+    session.stop().await.unwrap();
+
+    assert!(
+        told[0].contains("nothing was recorded that calls `prompts/list`; there is"),
+        "{}",
+        told[0]
+    );
+    assert!(told[0].contains("  `tools/list` in POST /mcp (interaction 1)"), "{}", told[0]);
+    assert!(told[0].contains("  `tools/call` in POST /mcp (interaction 2)"), "{}", told[0]);
+    assert!(!told[0].contains("retape.toml"), "{}", told[0]);
+    assert!(told[1].contains("the nearest is interaction 2"), "{}", told[1]);
+}

@@ -135,14 +135,26 @@ fn an_unknown_key_is_named_with_the_nearest_that_is_known() {
     unknown key `regexp` (line 2)
     hint: did you mean `regex`?
     ");
-    assert_snapshot!(refused("\n[match.ignore]\nx = 1"), @"expected an array, found a table (line 2)");
+    assert_snapshot!(refused("\n[match.ignore]\nx = 1"), @r#"
+    expected an array, found a table (line 2)
+    hint: below `[match]` it is written so: `ignore = ["$.client.version", "query.debug"]`
+    "#);
 }
 
 #[test]
 fn a_value_that_cannot_be_is_refused_with_its_line() {
-    assert_snapshot!(refused("[match]\nignore = \"$.a\""), @"expected an array, found a string (line 2)");
-    assert_snapshot!(refused("[match]\nignore = [\n  \"$.a\",\n  7,\n]"), @"expected a string, found a number (line 4)");
-    assert_snapshot!(refused("match = 1"), @"expected a table, found a number (line 1)");
+    assert_snapshot!(refused("[match]\nignore = \"$.a\""), @r#"
+    expected an array, found a string (line 2)
+    hint: below `[match]` it is written so: `ignore = ["$.client.version", "query.debug"]`
+    "#);
+    assert_snapshot!(refused("[match]\nignore = [\n  \"$.a\",\n  7,\n]"), @r#"
+    expected a string, found a number (line 4)
+    hint: below `[match]` it is written so: `ignore = ["$.client.version", "query.debug"]`
+    "#);
+    assert_snapshot!(refused("match = 1"), @r#"
+    expected a table, found a number (line 1)
+    hint: write `[match]`, and below it `compare = "path"`
+    "#);
     assert_snapshot!(refused("[cassette]\nname = \"a\""), @"
     expected one or more `[[cassette]]`, found a table (line 1)
     hint: write `[[cassette]]` with two brackets: there may be several
@@ -163,7 +175,10 @@ fn a_value_that_cannot_be_is_refused_with_its_line() {
     `new-fields` is `braking`, which is not one of compatible, breaking (line 2)
     hint: did you mean `breaking`?
     ");
-    assert_snapshot!(refused("[match]\nrepeats = true"), @"expected a string, found a truth value (line 2)");
+    assert_snapshot!(refused("[match]\nrepeats = true"), @r#"
+    expected a string, found a truth value (line 2)
+    hint: below `[match]` it is written so: `repeats = "once"`
+    "#);
     assert_snapshot!(refused("[match]\nheaders = [\"x tenant\"]"), @"
     `x tenant` is not the name of a header field (line 2)
     hint: it has letters, digits and dashes: `x-tenant`
@@ -188,10 +203,41 @@ fn a_value_that_cannot_be_is_refused_with_its_line() {
     `a(b` is not a regular expression (line 2): unclosed group
     hint: look-around and back-references are not known; `\` is `\\` in a string in double quotes
     "#);
-    assert_snapshot!(refused("[match]\npatterns = [{ at = \"$.a\", regex = \"\" }]"), @"`regex` is empty: it would match nothing (line 2)");
-    assert_snapshot!(refused("[match]\npatterns = [\"$.a\"]"), @"expected a table, found a string (line 2)");
+    assert_snapshot!(refused("[match]\npatterns = [{ at = \"$.a\", regex = \"\" }]"), @r#"
+    `regex` is empty: it would match nothing (line 2)
+    hint: below `[match]` it is written so: `patterns = [{ at = "$.prompt", regex = "Today is .*" }]`
+    "#);
+    assert_snapshot!(refused("[match]\npatterns = [\"$.a\"]"), @r#"
+    expected a table, found a string (line 2)
+    hint: below `[match]` it is written so: `patterns = [{ at = "$.prompt", regex = "Today is .*" }]`
+    "#);
     assert_snapshot!(refused("[match]\nignore = []\nignore = []"), @"not a valid configuration: it is not TOML (line 3): duplicate key");
     assert_snapshot!(refused("[match]\nignore = [\"$.a\"\n"), @"not a valid configuration: it is not TOML (line 2): unclosed array, expected `]`");
+}
+
+#[test]
+fn a_place_where_a_name_stands_is_refused() {
+    assert_snapshot!(refused("[redact]\njson = [\"$.user.pin\"]"), @"
+    `$.user.pin` is a place, and a name stands here (line 2)
+    hint: `pin` means what is called so, wherever it stands
+    ");
+    assert_snapshot!(refused("[match]\nheaders = [\"header.x-tenant\"]"), @"
+    `header.x-tenant` is a place, and a name stands here (line 2)
+    hint: `x-tenant` means what is called so, wherever it stands
+    ");
+    for (key, place) in [
+        ("json", "/user/pin"),
+        ("json", "body.pin"),
+        ("headers", "header.x-pin"),
+        ("query", "query.pin"),
+        ("not-secrets", "$['pin']"),
+    ] {
+        let refused = refused(&format!("[redact]\n{key} = [{place:?}]"));
+        assert!(refused.contains("is a place") && refused.contains("pin` means"), "{refused}");
+    }
+    for name in ["llm.token", "user.pin"] {
+        assert!(Config::parse(&format!("[redact]\njson = [{name:?}]")).is_ok(), "{name}");
+    }
 }
 
 #[test]
@@ -212,7 +258,10 @@ fn a_cassette_is_meant_by_name() {
     `letta/*.json` is not the name of a cassette: it has an ending (line 2)
     hint: a name is a path below the folder of cassettes: `letta/hello`, `letta/*`, `**`
     ");
-    assert_snapshot!(refused("[[cassette]]\nname = [\"letta/*\"]"), @"expected a string, found an array (line 2)");
+    assert_snapshot!(refused("[[cassette]]\nname = [\"letta/*\"]"), @r#"
+    expected a string, found an array (line 2)
+    hint: below `[[cassette]]` it is written so: `name = "letta/*"`
+    "#);
 }
 
 #[test]

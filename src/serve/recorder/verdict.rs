@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::cassette::{Cassette, Interaction, Recorded, target};
 
-/// Why it is not worth the place of an older one: a server that had answered now answers nothing, or nothing but errors of its own. A command may
-/// well be content with that.
+/// Why it is not worth the place of an older one: a server that had answered now answers nothing, or nothing but
+/// errors of its own. A command may well be content with that.
 pub(super) fn lost<'n>(
     old: &Cassette,
     recorded: &Recorded,
