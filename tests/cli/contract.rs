@@ -609,7 +609,7 @@ fn a_check_that_fails_says_what_to_do_next_and_null_is_json() {
     let stage = Stage::new();
     let answer = |body: &str| {
         let answer =
-            r#"{"status": 200, "headers": {"content-type": "application/json"}, "json": BODY}"#;
+            r#"{"status": 200, "headers": {"content-type": "application/json"}, "text": "BODY"}"#;
         let interaction = r#"{"request": {"method": "GET", "path": "/a"}, "response": ANSWER}"#;
         let interaction = interaction.replace("ANSWER", &answer.replace("BODY", body));
         stage.write(

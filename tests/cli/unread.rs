@@ -25,7 +25,7 @@ fn a_cassette_that_cannot_be_read_is_told_once_the_others_are_done() {
     };
 
     check(&["list"], "z     1 interaction ");
-    check(&["show", "**"], "1 GET  /z");
+    check(&["show", "**"], "1 GET /z");
     check(&["show", "--ids", "**"], "z\n");
     check(&["coverage"], "/z");
     check(&["export", "--to", "curl"], "/z");
