@@ -282,7 +282,7 @@ impl Live {
         Ok(named.fold(session, |session, (name, address)| session.named_upstream(name, address)))
     }
 
-    fn sorted(&self) -> Result<(Option<&str>, Vec<(String, String)>)> {
+    fn sorted(&self) -> Result<session::Sorted<'_>> {
         session::sorted(self.upstreams.iter().map(String::as_str))
     }
 }

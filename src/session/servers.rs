@@ -141,14 +141,15 @@ pub(super) enum Any {
     Refused,
 }
 
+/// The first server, and those that have a name.
+pub(crate) type Sorted<'w> = (Option<&'w str>, Vec<(String, String)>);
+
 /// The first server of several as people write them, and those that have a name: `openai=https://api.openai.com`.
 ///
 /// # Errors
 ///
 /// If it is not clear which server is meant.
-pub(crate) fn sorted<'w>(
-    words: impl IntoIterator<Item = &'w str>,
-) -> Result<(Option<&'w str>, Vec<(String, String)>)> {
+pub(crate) fn sorted<'w>(words: impl IntoIterator<Item = &'w str>) -> Result<Sorted<'w>> {
     let (mut first, mut named) = (None, BTreeMap::new());
     for word in words {
         match named_address(word) {
