@@ -47,8 +47,8 @@ impl Called {
         for message in messages {
             let Some(id) = id(message.text()) else { continue };
             let asked = self.0.get(&(conversation, endpoint.clone(), id)).into_iter().flatten();
-            let before = asked.filter(|(asked, _)| *asked <= number);
-            if let Some((_, word)) = before.last() {
+            let mut before = asked.filter(|(asked, _)| *asked <= number);
+            if let Some((_, word)) = before.next_back() {
                 message.kind = format!("{}{OF}{word}", message.tag.as_str());
             }
         }

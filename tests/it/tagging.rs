@@ -101,7 +101,7 @@ fn what_answers_a_message_by_its_id_is_of_the_kind_that_was_asked() {
         Cassette { interactions, ..Cassette::default() }
     };
     let recorded = |lost: &'static str| {
-        let one = |number| (Name::new(&format!("s{number}")).unwrap(), session(number, lost));
+        let one = |number| (Name::new(format!("s{number}")).unwrap(), session(number, lost));
         (0..3).map(one).collect::<Vec<_>>()
     };
 
