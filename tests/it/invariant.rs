@@ -185,7 +185,7 @@ fn what_comes_again_in_other_traces_is_not_apart_within_one_by_more_than_chance(
 
     assert_eq!(learned("gas"), [""; 0]);
     // An identifier is one by its name.
-    assert_eq!(learned("row_id"), ["row_id unique"]);
+    assert_eq!(learned("row_id"), ["row.row_id unique"]);
 }
 
 #[test]
