@@ -355,9 +355,10 @@ fn together(cases: Vec<Case>, told: &Feature) -> Vec<Case> {
             let pairs = known.when.iter().zip(&case.when);
             let mut other = pairs.filter(|(one, other)| one != other);
             let types = other.next();
+            let is_type = |it: &Condition| it.feature == *told && it.says.is_some();
             known.when.len() == case.when.len()
                 && known.order == case.order
-                && types.is_some_and(|(one, _)| one.feature == *told && one.says.is_some())
+                && types.is_some_and(|(one, other)| is_type(one) && is_type(other))
                 && other.next().is_none()
         });
         let apart = |it: &Case| {
@@ -426,4 +427,33 @@ type Step<'a> = (Option<&'a str>, Option<&'a str>);
 fn steps(word: &Word) -> impl Iterator<Item = Step<'_>> {
     let tags = || word.tokens.iter().map(|token| Some(token.tag.as_str()));
     std::iter::once(None).chain(tags()).zip(tags().chain([None]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cases, each with its condition and its order, as [`together`] makes them.
+    #[track_caller]
+    fn check(cases: &[(&str, &str)], expected: &[(&str, &str)]) {
+        let case = |(when, order): &(&str, &str)| {
+            let when = Condition::parse(when).into_iter().collect();
+            Case { when, order: order.parse().unwrap() }
+        };
+        let told = Feature::Request("method".to_owned());
+        let cases = together(cases.iter().map(case).collect(), &told);
+        let cases = cases.iter().map(|case| (case.when[0].to_string(), case.order.to_string()));
+        let expected = expected.iter().map(|(when, order)| ((*when).into(), (*order).into()));
+        assert_eq!(cases.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn only_types_of_what_is_asked_make_one_case() {
+        let (open, read) = ((r#"method="open""#, "result"), (r#"method="read""#, "result"));
+        check(&[open, read], &[(r#"method="open" | "read""#, "result")]);
+        // Another field is no other type.
+        let fast = (r#"params.speed="fast""#, "result");
+        check(&[open, fast], &[open, fast]);
+        check(&[fast, open], &[fast, open]);
+    }
 }

@@ -1,6 +1,7 @@
 //! Values of fields that are named like identifiers, in JSON wherever it stands.
 
 use std::collections::HashSet;
+use std::fmt::Display;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -8,7 +9,7 @@ use memchr::memmem::Finder;
 
 use super::names::Role;
 use super::{Form, Meaning, Scope, each_document, is_epoch};
-use crate::text::json::{Container, Places, Text};
+use crate::text::json::{Container, Places, Text, pointer};
 use crate::text::rpc::{self, Envelope};
 
 /// A whole value that may be an identifier because of the name of its field, or its place in a JSON-RPC
@@ -40,14 +41,20 @@ pub fn may_number(spelled: &str) -> bool {
     spelled.len() <= 20 && !spelled.is_empty() && spelled.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The scope of a value in a field of that name that is an identifier by its name only.
+/// The scope of a value in a field of that name that is an identifier by its name only. An element of a message that is
+/// an array means nothing elsewhere, as a number does.
 pub fn scope_of(name: &str, form: Form) -> Scope {
     match form {
-        Form::Text => Scope::Word,
-        Form::Number => {
+        Form::Text if !name.starts_with('[') => Scope::Word,
+        Form::Text | Form::Number => {
             Scope::Number(foldhash_of(&name.replace(['_', '-'], "").to_ascii_lowercase()))
         }
     }
+}
+
+/// How an element of a message that is an array is called: `[1]`.
+pub(super) fn name_of_element(number: impl Display) -> String {
+    format!("[{number}]")
 }
 
 fn foldhash_of(name: &str) -> u64 {
@@ -82,7 +89,11 @@ impl Search<'_> {
             let form = if spelled.starts_with('"') { Form::Text } else { Form::Number };
             let scope = match calls.role(pointer, &name) {
                 Some(role) => answered(role).filter(|_| depth == 0),
-                None if name.is_empty() => None,
+                None if name.is_empty() => {
+                    let element = pointer.strip_prefix('/').filter(|it| pointer::is_index(it));
+                    let element = element.filter(|_| self.said.contains(&*value));
+                    element.map(|number| scope_of(&name_of_element(number), form))
+                }
                 None if self.said.contains(&*value) => Some(scope_of(&name, form)),
                 None => ordinary(&name, &value, form),
             };

@@ -1,8 +1,10 @@
 //! The table of names of a cassette, made ready to be read.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
+use super::field::name_of_element;
 use super::moment::MONTHS;
 use super::{EPOCH, Form, Hole, Meaning, Scope, Words, is_epoch, is_moment, moments, scope_of};
 use crate::cassette::exchanges::MESSAGE;
@@ -143,8 +145,14 @@ impl Names {
             let here =
                 here.into_iter().flatten().filter(|(at, _)| *at == reading.place(node).to_string());
             let here: Vec<&str> = here.map(|(_, value)| value.as_str()).collect();
-            let name = if matches!(it.step, Step::Header(_)) { "" } else { reading.name(node) };
-            let value = Value { node: it, name, role: calls.role(reading, node) };
+            let name = match it.step {
+                Step::Header(_) => Cow::default(),
+                Step::Item(number) if reading.nodes[it.parent as usize].step == Step::Body => {
+                    name_of_element(number).into()
+                }
+                _ => reading.name(node).into(),
+            };
+            let value = Value { node: it, name: &name, role: calls.role(reading, node) };
             let open = self.parts(&value, &here);
             found.extend(open.into_iter().map(|(range, scope)| Opening {
                 node,

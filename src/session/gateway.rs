@@ -581,6 +581,7 @@ fn missed(head: &Parts, address: &Address<'_>, cassette: &str, redactor: &Redact
 
 /// The session that a host below `localhost` names: `hello.letta.localhost:8283` is `letta/hello`.
 fn session_of_host(host: &str) -> Option<String> {
-    let name = host.split(':').next()?.strip_suffix(".localhost")?;
-    Some(name.rsplit('.').collect::<Vec<_>>().join("/"))
+    let (name, zone) = host.split(':').next()?.rsplit_once('.')?;
+    let is_ours = zone.eq_ignore_ascii_case("localhost");
+    is_ours.then(|| name.rsplit('.').collect::<Vec<_>>().join("/"))
 }

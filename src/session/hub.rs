@@ -180,6 +180,18 @@ impl Hub {
         lock(&self.opened).get(routed.as_deref().unwrap_or(name)).cloned()
     }
 
+    /// The gateway of an opened session, or else that of the session that was started.
+    fn gateway_of(&self, session: &str) -> Arc<Gateway> {
+        self.opened(session).unwrap_or_else(|| Arc::clone(&self.main))
+    }
+
+    /// The session that a target names: one that was opened may stand before the name of a server as well.
+    fn session_of<'t>(&self, target: &'t str) -> &'t str {
+        let before_server = Address::naming_a_server(target).map(|address| address.session);
+        let opened = before_server.filter(|session| self.opened(session).is_some());
+        opened.unwrap_or_else(|| Address::parse(target).session)
+    }
+
     async fn serve(&self, head: &mut Parts, body: Incoming) -> Answer {
         let proxied = match self.main.proxied(head) {
             Ok(proxied) => proxied,
@@ -195,10 +207,10 @@ impl Hub {
                 if let Some(asked) = control::asked(target) {
                     return Box::pin(control::answer(self, head, body, asked)).await;
                 }
-                Address::parse(target).session
+                self.session_of(target)
             }
         };
-        let gateway = self.opened(session).unwrap_or_else(|| Arc::clone(&self.main));
+        let gateway = self.gateway_of(session);
         if let Some(protocol) = raw_upgrade(&head.headers) {
             let asked = (head.method.as_str(), target);
             let miss = gateway.unserved(session, asked, unserved::upgrade(protocol));
@@ -256,10 +268,12 @@ impl Handler for Hub {
     }
 
     fn unread(&self, via: Option<&Via>, unread: &Unread) {
-        let named = || Address::parse(&unread.target).session;
-        let session = via.map_or_else(named, |via| &via.session);
-        let gateway = self.opened(session).unwrap_or_else(|| Arc::clone(&self.main));
-        gateway.unserved(session, (&unread.method, &unread.target), unserved::unread(unread));
+        let session = via.map_or_else(|| self.session_of(&unread.target), |via| &via.session);
+        self.gateway_of(session).unserved(
+            session,
+            (&unread.method, &unread.target),
+            unserved::unread(unread),
+        );
     }
 }
 

@@ -17,6 +17,7 @@ use super::{Journal, disk, find_config, large, mention, regular};
 use crate::cassette::{Cassette, Interactions, Large, Larges, Name, Request, Response, format};
 use crate::config::Rules;
 use crate::error::{Error, Kind, Result};
+use crate::identity::decide;
 use crate::message::Protocols;
 use crate::redact::{Redacted, Redactor};
 use crate::review::report;
@@ -85,7 +86,14 @@ pub(crate) fn load_with(folder: &Path, name: &Name, also: &[PathBuf]) -> Result<
     };
     let own = if is_own { cassette.interactions.len() } else { 0 };
     for file in others {
-        cassette.append(load_any(file, open_file)?);
+        let mut other = load_any(file, open_file)?;
+        // Beside a table, what has none gets its own: both would be read by looks.
+        if cassette.ids.is_some() != other.ids.is_some() {
+            for it in [&mut cassette, &mut other] {
+                it.ids = Some(it.ids.take().unwrap_or_else(|| decide(it, &it.rules)));
+            }
+        }
+        cassette.append(other);
     }
     Ok((cassette, own))
 }

@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use serde_json::{Value, json};
 
 use crate::stage::Stage;
-use crate::support::client::{ask, get};
+use crate::support::client::{ask, get, post};
 use crate::support::upstream::{Asked, Upstream};
 use crate::support::wire::Wire;
 
@@ -467,6 +467,58 @@ async fn further_files_are_played_behind_the_cassette_of_a_session() {
     assert_eq!(both["unplayed"].as_array().unwrap().len(), 1, "{both}");
     assert_eq!((&alone["mode"], answer.as_str()), (&json!("replay"), "\"/shared\""));
     assert_eq!(refused.0, 422);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_of_names_holds_beside_a_file_that_has_none() {
+    let interaction = |path: &str, nonce: &str| {
+        let headers = json!({"content-type": "application/json"});
+        json!({"request": {"method": "POST", "path": path, "headers": headers, "json": {"nonce": nonce}},
+               "response": {"ms": 0, "status": 200, "headers": {}, "text": path, "end": "complete"}})
+    };
+    let [one, another, other] = [
+        "5b0c6a52-8f1e-4d0b-9a59-0e9c0b6f2a11",
+        "0d8f5a7e-6b1c-4f3d-8a2e-7c5b9e1d4f33",
+        "c1d7a0de-2f64-4a8e-b1c3-9f6f3f0a7b22",
+    ];
+    let stage = Stage::new();
+    let file = |name: &str| stage.folder().join(name);
+    // The table says that the client makes up nothing.
+    let own =
+        json!({"retape": 1, "ids": {"version": 1}, "interactions": [interaction("/own", one)]});
+    let shared = json!({"retape": 1, "interactions": [interaction("/shared", another)]});
+    std::fs::write(file("own.json"), own.to_string()).unwrap();
+    std::fs::write(file("shared.json"), shared.to_string()).unwrap();
+    let session = stage.replay().await;
+    let also = json!([file("shared.json")]);
+    let opened = open(&session.url(), json!({"cassette": "own", "mode": "replay", "also": also}));
+    let ask = |path: &str| {
+        let body = json!({"nonce": other}).to_string();
+        post(&format!("{}{path}", opened["url"].as_str().unwrap()), &body).status
+    };
+
+    let statuses = ["/own", "/shared"].map(ask);
+
+    session.stop().await.unwrap();
+    assert_eq!(statuses, [470, 200]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_path_of_an_opened_session_may_name_a_server() {
+    let stage = Stage::new();
+    let named = |name: &'static str| Upstream::json(move |_| format!("\"{name}\""));
+    let [agent, model] = [named("agent"), named("model")];
+    let session = stage.recorder(&agent).named_upstream("openai", model.url());
+    let session = session.start().await.unwrap();
+    let opened = open(&session.url(), json!({"cassette": "a", "mode": "record"}));
+    let name = opened["session"].as_str().unwrap();
+
+    let answer = get(&format!("{}/{name}/-openai/v1", session.url())).text();
+    let recorded = finished(&session.url(), &format!("finish?session={name}"));
+
+    session.stop().await.unwrap();
+    assert_eq!(answer, "\"model\"");
+    assert_eq!(recorded["recorded"][0]["interactions"], 1, "{recorded}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

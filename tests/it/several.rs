@@ -43,12 +43,14 @@ impl Servers {
 async fn a_server_is_named_by_the_path_where_the_host_names_the_cassette() {
     let (stage, servers) = (Stage::new(), Servers::start());
     let talk = |session: &Session| {
-        let host = format!("hello.localhost:{}", session.address().port());
-        let mut wire = Wire::connect(session.address());
-        wire.send(format!("GET /-openai/v1/models HTTP/1.1\r\nHost: {host}\r\n\r\n"));
-        let next = format!("http://{host}/-openai/v1/next");
-        let expected = format!("{{\"by\":\"model\",\"next\":\"{next}\"}}");
-        assert_eq!(reply(&mut wire, "GET").text(), expected);
+        for below in ["localhost", "LOCALHOST"] {
+            let host = format!("hello.{below}:{}", session.address().port());
+            let mut wire = Wire::connect(session.address());
+            wire.send(format!("GET /-openai/v1/models HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+            let next = format!("http://{host}/-openai/v1/next");
+            let expected = format!("{{\"by\":\"model\",\"next\":\"{next}\"}}");
+            assert_eq!(reply(&mut wire, "GET").text(), expected);
+        }
     };
     let session = servers.record(&stage).await;
     talk(&session);

@@ -247,6 +247,35 @@ async fn two_clients_may_come_in_another_order() {
     session.finish().await.unwrap().all_played().unwrap();
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_element_that_a_rule_calls_an_id_may_differ_and_comes_back() {
+    let server = Sockets::answering(|text| {
+        let asked: serde_json::Value = serde_json::from_str(text).unwrap();
+        let [join, call, room] = [0, 1, 2].map(|at| asked[at].clone());
+        vec![format!(r#"[{join},{call},{room},"reply",{{"seats":"4","of":{room}}}]"#)]
+    });
+    let join =
+        |join: &str, call: &str, room: &str| format!(r#"["{join}","{call}","{room}","join",{{}}]"#);
+    let reply = |join: &str, call: &str, room: &str| {
+        format!(r#"["{join}","{call}","{room}","reply",{{"seats":"4","of":"{room}"}}]"#)
+    };
+    let stage = recorded(&server, |url| {
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        socket.ask(&join("3", "3", "room:a"));
+        socket.ask(&join("4", "4", "room:b"));
+    })
+    .await;
+    let rules = Rules::default().id("$[0]").unwrap().id("$[1]").unwrap();
+
+    let session = stage.session(Mode::Replay).rules(rules).start().await.unwrap();
+    let mut socket = Socket::open(&format!("{}/ws", session.url()));
+    let other = socket.ask(&join("3", "4", "room:b"));
+    let one = socket.ask(&join("5", "6", "room:a"));
+    session.finish().await.unwrap();
+
+    assert_eq!([other, one], [reply("3", "4", "room:b"), reply("5", "6", "room:a")]);
+}
+
 /// Each WebSocket is timed from its own beginning, so by the times the answer seems to come first.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_one_client_made_up_is_its_own_though_another_one_hears_of_it() {
