@@ -21,7 +21,7 @@ const TELLING: [&str; 19] = [
     "content-range",
     "deprecation",
     "etag",
-    "link",
+    LINK,
     "location",
     "mcp-session-id",
     "proxy-authenticate",
@@ -38,8 +38,9 @@ const TELLING: [&str; 19] = [
 /// A number of so many digits is said again by chance hardly ever.
 const LARGE: usize = 4;
 
-/// It says several things of which each may come in a field of its own.
+/// They say several things of which each may come in a field of its own.
 const SET_COOKIE: &str = "set-cookie";
+const LINK: &str = "link";
 
 /// Which header fields are part of what is promised.
 #[derive(Debug, Default)]
@@ -62,14 +63,20 @@ impl Promised {
         }
     }
 
-    /// What an answer says in them: integers as numbers, cookies by their names, all else as texts.
+    /// What an answer says in them: integers as numbers, cookies by their names, links by their
+    /// relations, all else as texts.
     pub(super) fn of(&self, response: &Response) -> JsonMessage {
         let mut said: Map<String, Value> = Map::new();
         for (name, value) in lower(&response.headers).filter(|(name, _)| self.0.contains(name)) {
             let value = String::from_utf8_lossy(value);
-            if name == SET_COOKIE {
-                let cookies = said.entry(name).or_insert_with(|| Value::Object(Map::new()));
-                cookies.as_object_mut().into_iter().for_each(|it| it.extend(cookie(&value)));
+            let parts: Vec<(String, Value)> = match &*name {
+                SET_COOKIE => cookie(&value).into_iter().collect(),
+                LINK => links(&value).collect(),
+                _ => Vec::new(),
+            };
+            if !parts.is_empty() {
+                let all = said.entry(name).or_insert_with(|| Value::Object(Map::new()));
+                all.as_object_mut().into_iter().for_each(|it| it.extend(parts.clone()));
                 continue;
             }
             let value = match (said.remove(&name), value.parse::<u64>()) {
@@ -81,6 +88,16 @@ impl Promised {
         }
         JsonMessage::new(Tag::Untyped("object"), Value::from(said).to_string(), None)
     }
+}
+
+/// Where links lead, by what they are to what is answered (RFC 8288): `<https://api.example.com/items?page=2>; rel="next"`.
+fn links(field: &str) -> impl Iterator<Item = (String, Value)> {
+    field.split('<').skip(1).filter_map(|link| {
+        let (target, parameters) = link.split_once('>')?;
+        let mut parameters = parameters.split([';', ',']).map(str::trim);
+        let relation = parameters.find_map(|it| it.strip_prefix("rel="))?;
+        Some((relation.trim_matches('"').to_ascii_lowercase(), target.into()))
+    })
 }
 
 /// A cookie, and what is said of it beside its value: when it ends is another each time.

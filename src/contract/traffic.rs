@@ -350,10 +350,9 @@ fn tags(
     }
     let tags = streams.into_iter().filter_map(|(endpoint, bodies)| {
         let contract = accepted.iter().find(|contract| contract.endpoint == *endpoint);
-        let tag = match contract.map(|contract| contract.tag.clone()) {
-            Some(None) => None,
-            Some(Some(tag)) if tells(&protocols.with(&tag), &bodies) => Some(tag),
-            _ => protocols.learn(bodies),
+        let tag = match contract {
+            Some(contract) => contract.tag.clone(),
+            None => protocols.learn(bodies),
         };
         Some((endpoint.clone(), tag?))
     });
@@ -398,12 +397,6 @@ fn called(told_at: &BTreeMap<Endpoint, At>, all: &[Recorded<'_>]) -> Called {
 /// Which conversation it is that an interaction is in, and its number there.
 fn place_of((history, number): &(Arc<History>, usize)) -> (usize, usize) {
     (Arc::as_ptr(history).addr(), *number)
-}
-
-/// Whether any of the messages says its type.
-fn tells(protocols: &Protocols, bodies: &[&[Message]]) -> bool {
-    let mut messages = bodies.iter().flat_map(|body| body.iter());
-    messages.any(|it| it.is_json && protocols.tag(&it.data, it.event.as_deref()).is_named())
 }
 
 /// What tells independent recordings apart: asked again and again, a server only repeats itself.

@@ -228,6 +228,15 @@ fn what_was_accepted_of_few_recordings_stays_also_where_more_show_the_types() {
 }
 
 #[test]
+fn what_was_accepted_stays_also_where_no_message_says_its_type() {
+    let accepted =
+        "POST /runs -> 200 text/event-stream\n  tag\n    with /grounding\n  order\n    object+\n";
+    let accepted = [accepted.parse::<Contract>().unwrap()];
+
+    assert_eq!(findings(&Protocols::default(), &recorded(), &accepted), []);
+}
+
+#[test]
 fn a_person_may_say_what_tells_the_types() {
     let config = Config::parse(
         r#"

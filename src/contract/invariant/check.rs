@@ -246,21 +246,16 @@ impl Check<'_> {
         said_there.filter(is_other).collect()
     }
 
-    /// What was not said before, in this answer or in earlier ones.
+    /// What was not said before, in this answer or in earlier ones. Of those only what identifies something is known.
     fn unsaid(&self, field: &Field, to: &[Field], earlier: &dyn Earlier) -> Vec<At<'_>> {
         let sources: Vec<At<'_>> = to.iter().flat_map(|to| self.all(to)).collect();
-        let all: Vec<At<'_>> = self.asked(field).chain(self.all(field)).collect();
-        let known = [all.clone(), sources.clone()].concat();
-        let is_unsaid = |at: &At<'_>| {
-            let is_key = at.value.key().is_some() || is_called_like(at, &known);
+        let all = self.asked(field).chain(self.all(field)).filter(|at| {
             let is_here =
                 sources.iter().any(|it| it.event < at.event && it.value.says_as(at.value));
-            let is_earlier =
-                |key: &str| earlier.fields(key).into_iter().any(|said| to.contains(said));
-            let said = at.value.said().filter(|_| is_key && !is_here);
-            said.is_some_and(|said| !is_earlier(&said))
-        };
-        all.into_iter().filter(is_unsaid).collect()
+            let is_earlier = |key| earlier.fields(key).into_iter().any(|said| to.contains(said));
+            at.value.key().is_some_and(|key| !is_here && !is_earlier(key))
+        });
+        all.collect()
     }
 
     /// What refers to nothing before, and what nothing refers to although all should be.

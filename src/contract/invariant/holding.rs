@@ -73,6 +73,12 @@ impl Facts {
         }
     }
 
+    /// A row of a list is called so: as none of the others before it, or as one of them.
+    pub(super) fn see_row(&mut self, is_new: bool, others: usize) {
+        self.alone[Alone::Unique as usize].count(is_new);
+        self.repeats.beside(others);
+    }
+
     fn of(&self, alone: Alone) -> Chances {
         self.alone[alone as usize]
     }
@@ -174,7 +180,7 @@ impl Counted<'_> {
         }
         let follows = match self.of_all(field) {
             // It is the only type that has the field: the field of that type says more.
-            None => field.tag.is_none(),
+            None => field.tag.is_none() && self.types(field).next().is_some(),
             Some(all) => field.tag.is_some() && all.claim().is_some_and(|all| all <= claim),
         };
         (!follows).then(|| Invariant::Alone(claim, field.clone()))
@@ -230,8 +236,12 @@ impl Counted<'_> {
     /// The same field in events of all types, if several types have it.
     fn of_all(&self, field: &Field) -> Option<&Facts> {
         let all = Field { tag: None, path: field.path.clone() };
-        let typed = |other: &&Field| other.tag.is_some() && other.path == field.path;
-        let several = self.fields.keys().filter(typed).nth(1).is_some();
+        let several = self.types(field).nth(1).is_some();
         self.fields.get(&all).copied().filter(|_| several)
+    }
+
+    /// The field in messages of each type.
+    fn types(&self, field: &Field) -> impl Iterator<Item = &Field> {
+        self.fields.keys().filter(|other| other.tag.is_some() && other.path == field.path)
     }
 }

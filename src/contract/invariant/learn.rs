@@ -91,7 +91,7 @@ impl Learner {
     }
 
     /// Learns from a message that is alone: only how its numbers go together, what it
-    /// echoes, and what comes with what.
+    /// echoes, what comes with what, and that no row of a list comes twice.
     pub(crate) fn learn_alone(&mut self, recording: u32, trace: &Trace<'_>) {
         let (request, events) = self.sights(trace);
         self.numbers.learn(&self.names, recording, &request, &events);
@@ -99,6 +99,25 @@ impl Learner {
         for (event, (_, sights)) in trace.events.iter().zip(&events) {
             let json = (trace.request, event.json);
             self.presence.learn(&mut self.names, recording, json, [&request, sights]);
+        }
+        self.learn_rows(&events);
+    }
+
+    /// Learns that the rows of a list are called apart.
+    fn learn_rows(&mut self, events: &[Sights<'_>]) {
+        let mut said: Map<u32, HashSet<&str, RandomState>> = Map::default();
+        for (sight, key) in events.iter().flat_map(|(_, sights)| keys(sights)) {
+            if !is_of_row(self.names.spelled(sight.path)) {
+                continue;
+            }
+            let field = self.names.field(None, sight.path);
+            self.key(field, key);
+            let rows = said.entry(field).or_default();
+            let others = rows.len();
+            let is_new = rows.insert(key);
+            if others > 0 {
+                self.facts.entry(field).or_default().see_row(is_new, others);
+            }
         }
     }
 
@@ -238,6 +257,11 @@ impl Learner {
             self.references.retain(|(field, _), reference| reference.found >= keys(field));
         }
     }
+}
+
+/// Whether a row of an outermost list is called so: `data[].id`.
+fn is_of_row(path: &str) -> bool {
+    path.strip_suffix("[].id").is_some_and(|list| !list.contains("[]"))
 }
 
 /// What identifies something in a message.

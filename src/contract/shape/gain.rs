@@ -32,6 +32,8 @@ pub enum Gained {
     Member,
     /// A value can be of another type.
     Type,
+    /// A value that was always `null` can be of a type.
+    Filled,
     /// An integer can be any number.
     Number,
     /// A list that was always empty can have elements.
@@ -188,7 +190,9 @@ impl Compare {
             array.map(|array| Schema { array: Some(array), ..one() }),
             object.map(|object| Schema { object: Some(object), ..one() }),
         ];
-        kinds.into_iter().flatten().for_each(|kind| self.tell(Gained::Type, kind));
+        let was_null = *old == Schema { null: true, ..one() };
+        let gained = || if was_null { Gained::Filled } else { Gained::Type };
+        kinds.into_iter().flatten().for_each(|kind| self.tell(gained(), kind));
     }
 
     fn texts(&mut self, old: &Text, new: &Text) {

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::format::{ID, UUID, formats};
 use super::learn::Field;
 use super::sample::Sample;
+use crate::identity::identifiers;
 
 /// Fewer names are fields.
 const FEWEST_KEYS: usize = 6;
@@ -72,9 +73,11 @@ pub(super) fn are_alike(members: &[Field<'_>]) -> bool {
     outlines.next().is_some_and(|first| outlines.all(|outline| outline == first))
 }
 
-/// Whether a name was minted.
+/// Whether a name was minted, or has something in it that was: `!QsDMy3cY3gOuCJnJjS:example.org`.
 pub(super) fn is_data(name: &str) -> bool {
-    name.len() >= 10 && formats(name).0 & (ID | UUID) != 0
+    let is_composed = || name.bytes().any(|byte| b":@/#!$".contains(&byte));
+    let is_minted = || formats(name).0 & (ID | UUID) != 0;
+    name.len() >= 10 && (is_minted() || is_composed() && identifiers(name).next().is_some())
 }
 
 /// What makes values alike: their kinds, `null` apart, and the names of fields.
@@ -114,6 +117,19 @@ impl<'s> Outline<'s> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_data_if_something_in_it_was_minted() {
+        assert!(is_data("run-8f3a9c2b1d") && is_data("!QsDMy3cY3gOuCJnJjS:example.org"));
+        for name in [
+            "@odata.nextLink",
+            "app.kubernetes.io/name",
+            "value@odata.type",
+            "http://schema.org/name",
+        ] {
+            assert!(!is_data(name), "{name}");
+        }
+    }
 
     #[test]
     fn names_are_data_where_each_object_has_its_own() {

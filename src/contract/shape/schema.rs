@@ -130,6 +130,23 @@ impl Object {
         }
     }
 
+    fn find_maps(&self, place: &str, found: &mut BTreeMap<String, BTreeSet<String>>) {
+        match self {
+            Self::Union(union) => union.branches.values().for_each(|it| it.find_maps(place, found)),
+            Self::Plain(fields) => {
+                let dot = if place.is_empty() { "" } else { "." };
+                for (name, field) in &fields.fields {
+                    field.schema.find_maps(&format!("{place}{dot}{name}"), found);
+                }
+                if let Some(rest) = &fields.rest {
+                    let named = found.entry(place.to_owned()).or_default();
+                    named.extend(fields.fields.keys().cloned());
+                    rest.schema.find_maps(&format!("{place}{dot}{{}}"), found);
+                }
+            }
+        }
+    }
+
     fn always(&self) -> impl Iterator<Item = &str> {
         let plain = match self {
             Self::Plain(fields) => Some(fields.fields.iter()),
@@ -384,6 +401,28 @@ impl Schema {
                 }
             }
             _ => BTreeSet::new(),
+        }
+    }
+
+    /// The objects that have members whose names are data, by their places, with the names of their other members.
+    /// What tells objects apart is no step of a place.
+    pub(crate) fn maps(&self) -> BTreeMap<String, BTreeSet<String>> {
+        let mut found = BTreeMap::new();
+        self.find_maps("", &mut found);
+        found
+    }
+
+    fn find_maps(&self, place: &str, found: &mut BTreeMap<String, BTreeSet<String>>) {
+        match self.array.as_deref() {
+            Some(Array::List(each)) => each.find_maps(&format!("{place}[]"), found),
+            Some(Array::Tuple(places)) => {
+                let each = places.fields.values();
+                each.for_each(|it| it.schema.find_maps(&format!("{place}[]"), found));
+            }
+            None => {}
+        }
+        if let Some(object) = self.object.as_deref() {
+            object.find_maps(place, found);
         }
     }
 

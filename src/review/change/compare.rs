@@ -1,6 +1,6 @@
 //! Two sides, endpoint by endpoint.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::cause;
 use super::draft::{Draft, Position, Shown};
@@ -22,7 +22,7 @@ use crate::contract::order::Order;
 use crate::contract::shape::Schema;
 use crate::contract::{
     self, Answer, Contract, Endpoint, Finding, JsonMessage, Kinds, Orders, Traffic, cassette_of,
-    has_name_in,
+    has_name_in, without_names,
 };
 use crate::message::{Message, Messages, Protocols, Trace};
 
@@ -67,7 +67,7 @@ pub fn compare_by(protocols: &Protocols, old: Known<'_>, new: Known<'_>) -> Repo
         was = Promises::of(protocols, old, &[was_named, open].concat());
     }
     // What told the types before tells them now, also where fewer recordings would not show it.
-    let told = [was.told(&is), was.open_to(&is)].concat();
+    let told = [was.told(&is), was.open_to(&is), was.called_otherwise(&is)].concat();
     if !told.is_empty() {
         is = Promises::of(protocols, new, &[is_named, told].concat());
     }
@@ -235,6 +235,21 @@ impl Promises {
         open.map(|(_, promise)| promise.contract.clone()).collect()
     }
 
+    /// The contracts of paths in which the other side calls open places otherwise: `{ch_id}` and `{charge_id}`.
+    fn called_otherwise(&self, other: &Self) -> Vec<Contract> {
+        let nameless = |it: &Endpoint| (it.method.clone(), without_names(&it.path));
+        let mut paths: HashMap<(String, String), BTreeSet<&str>> = HashMap::new();
+        for endpoint in other.all.keys() {
+            paths.entry(nameless(endpoint)).or_default().insert(&endpoint.path);
+        }
+        let is_other = |endpoint: &Endpoint| {
+            let others = paths.get(&nameless(endpoint));
+            others.is_some_and(|all| all.iter().any(|path| *path != endpoint.path))
+        };
+        let other = self.all.iter().filter(|(endpoint, _)| is_other(endpoint));
+        other.map(|(_, promise)| promise.contract.clone()).collect()
+    }
+
     /// Where answers are no JSON.
     fn unread(&self) -> Vec<Endpoint> {
         let unread = self.all.iter().filter(|(_, promise)| promise.contract.is_of_unread());
@@ -343,7 +358,7 @@ fn at_endpoint(
     let orders = [&was.order, &is.order].map(Option::as_ref);
     drafts.extend(promised_orders::changes(orders, basis, [before, answers]));
     let basis = new.basis(answers, |contract| &contract.invariants);
-    drafts.extend(ties::changes(&was.invariants, &is.invariants, basis, answers));
+    drafts.extend(ties::changes(&was.invariants, &is.invariants, basis, [before, answers]));
     let shapes =
         |part: Part, of: fn(&Contract) -> &Option<Kinds>, is: Option<Kinds>, said: &[_]| {
             shapes::of_kinds(part, of(was).clone(), is, new.basis(answers, of), said)

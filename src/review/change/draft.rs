@@ -46,9 +46,9 @@ pub(super) struct Draft {
     pub rows: BTreeSet<String>,
     /// Which answers could show it.
     pub about: About,
-    /// Whether one scenario may show it now and not before with the same server: what is measured is whole now and
-    /// then.
-    pub may_be_chance: bool,
+    /// So many recordings of before have to show nothing of it, or one scenario proves nothing: a measure is whole now
+    /// and then, and what is `null` may not be there yet.
+    pub fewest: usize,
 }
 
 /// Who shows it, and where the first one does.
@@ -112,7 +112,7 @@ impl Draft {
             shown: None,
             rows: BTreeSet::new(),
             about: About::Answers,
-            may_be_chance: false,
+            fewest: 0,
         }
     }
 

@@ -1,7 +1,7 @@
 //! What changed in what clients send: the server has to take what it took.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::cut::cut_by;
 use super::draft::{Draft, Position, Shown, at, cut, same_or_added};
@@ -18,20 +18,29 @@ use crate::text::rpc::{self, Envelope, Speech};
 
 /// What the recorded requests of one endpoint say otherwise than before.
 pub(super) fn changes(old: &[Answer], new: &[Answer]) -> Vec<Draft> {
-    let (was, is) = match (learned(old), learned(new)) {
+    let (old, new): (Vec<&Answer>, Vec<&Answer>) = (old.iter().collect(), new.iter().collect());
+    let (was, is) = match (learned(&old), learned(&new)) {
         (Some(was), Some(is)) => (was, is),
         (Some(_), None) if !new.is_empty() => return vec![no_json()],
         _ => return Vec::new(),
     };
+    // What is recorded on one side alone shows nothing of what clients send no more.
+    let there: HashSet<&str> = new.iter().map(|it| it.cassette()).collect();
+    let again: Vec<&Answer> =
+        old.iter().copied().filter(|it| there.contains(it.cassette())).collect();
+    let (old_again, was_again) = match learned(&again) {
+        Some(was) => (&again, was),
+        None => (&old, was.clone()),
+    };
     // Either side may have told requests apart that the other did not: what was sent decides.
     let lost: Vec<Gain> =
-        shown(is.gains(&was), &is, old).into_iter().map(|(gain, _)| gain).collect();
-    let gained = shown(was.gains(&is), &was, new);
+        shown(is.gains(&was_again), &is, old_again).into_iter().map(|(gain, _)| gain).collect();
+    let gained = shown(was.gains(&is), &was, &new);
     // What all said and none says, or says as something else, is not known to be taken any more.
     let is_other = |gain: &Gain| {
         let of = |what: &Gained| match what {
             Gained::Field | Gained::Missing => Some(true),
-            Gained::Type | Gained::Number => Some(false),
+            Gained::Type | Gained::Filled | Gained::Number => Some(false),
             _ => None,
         };
         let is_it = |it: &&Gain| it.place == gain.place && of(&it.what) == of(&gain.what);
@@ -46,7 +55,7 @@ pub(super) fn changes(old: &[Answer], new: &[Answer]) -> Vec<Draft> {
 }
 
 /// What a side asks that the requests of the other one do not look like, and where it first does.
-fn shown<'a>(gains: Vec<Gain>, other: &Schema, answers: &'a [Answer]) -> Vec<(Gain, &'a str)> {
+fn shown<'a>(gains: Vec<Gain>, other: &Schema, answers: &[&'a Answer]) -> Vec<(Gain, &'a str)> {
     let asked = answers.iter().filter_map(|it| Some((request(it)?, it.place.as_str())));
     let broken: Vec<_> = asked.map(|(json, place)| (place, shapes::broken(other, json))).collect();
     let first = |gain: &Gain| {
@@ -74,18 +83,13 @@ fn no_json() -> Draft {
 }
 
 /// What JSON requests look like; nothing if there are none.
-fn learned(answers: &[Answer]) -> Option<Schema> {
+fn learned(answers: &[&Answer]) -> Option<Schema> {
     let mut shape = Shape::default();
-    for (number, asked) in asked(answers).enumerate() {
+    for (number, asked) in answers.iter().filter_map(|it| request(it)).enumerate() {
         // All of them were parsed before.
         let _ = shape.learn(asked, u32::try_from(number).unwrap_or(u32::MAX));
     }
     (shape.count() > 0).then(|| shape.finish())
-}
-
-/// The requests that are JSON.
-fn asked(answers: &[Answer]) -> impl Iterator<Item = &str> {
-    answers.iter().filter_map(request)
 }
 
 /// What was asked, if that is JSON. What a client answers to a call of its server asks for nothing.
@@ -108,7 +112,7 @@ fn narrower(gain: &Gain) -> Option<Draft> {
         Gained::Field | Gained::Member => {
             (Rule::RequestNarrower, format!("requests say no {name} any more"), String::new())
         }
-        Gained::Type | Gained::Number | Gained::Elements | Gained::Kind(..) => {
+        Gained::Type | Gained::Filled | Gained::Number | Gained::Elements | Gained::Kind(..) => {
             (Rule::RequestNarrower, format!("{name} is never `{text}` any more"), text)
         }
         // Which words were sent is a matter of the scenario.
@@ -134,7 +138,7 @@ fn wider(gain: &Gain, place: &str) -> Option<Draft> {
         Gained::Field | Gained::Member => {
             (format!("requests say {name}: `{text}`"), "field".to_owned())
         }
-        Gained::Type | Gained::Number | Gained::Elements | Gained::Kind(..) => {
+        Gained::Type | Gained::Filled | Gained::Number | Gained::Elements | Gained::Kind(..) => {
             (format!("{name} can be `{text}`"), text)
         }
         _ => return None,

@@ -9,8 +9,10 @@ use super::renames::{GONE, rename, rename_optional, replace, wrap, wraps};
 use super::report::{Part, TOLERANT, Verdict};
 use super::respelled::{self, respell};
 use super::rule::Rule;
+use super::weight::MANY;
 use crate::contract::Kinds;
 use crate::contract::shape::{Change, Difference, Fault, Gain, Gained, Schema, Violation};
+use crate::identity::Meaning;
 use crate::text::json::Text;
 use crate::text::json::pointer::Pointed;
 
@@ -38,6 +40,8 @@ struct Examples(Vec<String>);
 
 /// So many of them are named.
 const NAMED: usize = 3;
+
+const NULL: &str = "null";
 
 impl Examples {
     fn extend(&mut self, value: Option<&str>) {
@@ -300,9 +304,9 @@ fn of_gain(part: Part, gain: &Gain) -> Draft {
             let what = format!("{name} is a member of a name that none had: `{shown}`");
             (Rule::ShapeWider, String::new(), what)
         }
-        Gained::Type => {
+        Gained::Type | Gained::Filled => {
             let or = match (part, path.is_empty(), shown.as_str()) {
-                (Part::Body, true, "null") => ", or have no body",
+                (Part::Body, true, NULL) => ", or have no body",
                 (Part::Body, true, "string") => ", or no JSON",
                 _ => "",
             };
@@ -338,8 +342,16 @@ fn of_gain(part: Part, gain: &Gain) -> Draft {
         }
         _ => judged(rule, part, what),
     };
-    let may_be_chance = gain.what == Gained::Number;
-    Draft { may_be_chance, ..draft }.at(path).keyed(key).possible(gain).about(about)
+    // One free text that looked like a date was one by chance.
+    let is_plain = || Meaning::of(path.rsplit('.').next().unwrap_or_default()) == Meaning::Plain;
+    let fewest = match gain.what {
+        Gained::Number => usize::MAX,
+        Gained::Filled => MANY,
+        Gained::Type if key == NULL => MANY,
+        Gained::Format(_) if is_plain() => 2,
+        _ => 0,
+    };
+    Draft { fewest, ..draft }.at(path).keyed(key).possible(gain).about(about)
 }
 
 /// What a recording shows that the comparison of the shapes has not told by the same place.
@@ -358,7 +370,7 @@ fn of_violation(part: Part, violation: &Violation) -> Draft {
             let what = format!("{name} is of a new kind: `{tag}` is `{found}`, not `{expected}`");
             (Rule::KindNew, what)
         }
-        Fault::Value if part == Part::Body && path.is_empty() && found == "null" => {
+        Fault::Value if part == Part::Body && path.is_empty() && found == NULL => {
             (Rule::TypeNew, format!("{name} is `null`, or has no body"))
         }
         Fault::Value | Fault::NotJson => {
@@ -369,13 +381,14 @@ fn of_violation(part: Part, violation: &Violation) -> Draft {
         Fault::Missing | Fault::Unknown | Fault::Other | Fault::Name => Inside::Around,
         _ => Inside::There,
     };
+    let fewest = if [&*found, &*expected].contains(&NULL) { MANY } else { 0 };
     // As what is told by what both sides promise.
     let key = match violation.fault {
         Fault::Word => found,
         Fault::Branch => kind_key(told_by(violation), &said(&violation.found)),
         _ => expected,
     };
-    let draft = judged(rule, part, what).at(path).keyed(key);
+    let draft = Draft { fewest, ..judged(rule, part, what) }.at(path).keyed(key);
     let draft = draft.about(about(&violation.place, inside));
     if violation.fault == Fault::Other { other_kind(&draft, part) } else { draft }
 }
@@ -433,7 +446,10 @@ pub(super) fn shows(gain: &Gain, violation: &Violation, found: Option<&str>) -> 
         | (Gained::Member, Fault::Name) => true,
         (Gained::Wider, _) => true,
         (Gained::Kind(_, value), Fault::Branch) => found.is_some_and(|found| said(found) == *value),
-        (Gained::Type | Gained::Number | Gained::Elements | Gained::Format(_), Fault::Value)
+        (
+            Gained::Type | Gained::Filled | Gained::Number | Gained::Elements | Gained::Format(_),
+            Fault::Value,
+        )
         | (Gained::Value(_), Fault::Word) => {
             found.is_some_and(|found| gain.schema.accepts(found).is_empty())
         }

@@ -6,16 +6,17 @@ use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::shapes::Basis;
 use crate::contract::Answer;
-use crate::contract::invariant::Invariant;
+use crate::contract::invariant::{Invariant, Tie};
 
 /// What recordings break, and what is promised no more or for the first time.
 pub(super) fn changes(
     old: &[Invariant],
     new: &[Invariant],
     basis: Basis,
-    answers: &[Answer],
+    [before, answers]: [&[Answer]; 2],
 ) -> Vec<Draft> {
     let mut drafts = Vec::new();
+    drafts.extend(cumulative(old, new, before));
     for answer in answers {
         for violation in answer.with_trace(answer.before(), |trace| Invariant::check(old, trace)) {
             let at = violation.at.event.map_or(Position::Whole, Position::Said);
@@ -39,6 +40,26 @@ pub(super) fn changes(
         drafts.extend(promised(old, new, is_gone));
     }
     drafts
+}
+
+/// Texts that were pieces, and of which each says all that came before now: whoever joins them says it again and again.
+fn cumulative(old: &[Invariant], new: &[Invariant], before: &[Answer]) -> Vec<Draft> {
+    let is_it =
+        |it: &&Invariant| matches!(it, Invariant::Tied(Tie::Extends, ..)) && !old.contains(it);
+    let is_broken = |it: &&Invariant| {
+        let alone = [(*it).clone()];
+        let breaks = |answer: &Answer| {
+            let broken = answer.with_trace(None, |trace| Invariant::check(&alone, trace).len());
+            broken > 0
+        };
+        before.iter().any(breaks)
+    };
+    let gained = new.iter().filter(is_it).filter(is_broken).map(|invariant| {
+        let how = "holds now, and did not before: each text says again what came before it";
+        changed(Rule::InvariantNew, Verdict::Unproven, invariant, how)
+            .because("a client that joins the texts says it twice")
+    });
+    gained.collect()
 }
 
 fn changed(rule: Rule, verdict: Verdict, invariant: &Invariant, how: &str) -> Draft {

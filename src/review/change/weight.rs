@@ -19,7 +19,6 @@ use super::rule::Rule;
 use super::varying::Varying;
 use crate::contract::order::Word;
 use crate::contract::{Answer, Case, Orders, Origin, cassette_of};
-use crate::identity::Meaning;
 use crate::message::{DONE, Tag, telling};
 
 /// The chance at which two recordings differ by accident that is accepted, and where each new recording shows it.
@@ -28,7 +27,7 @@ pub(super) const CHANCE_OF_ALL: f64 = 0.05;
 
 /// What one in so many recordings shows is seen often, and what so many show.
 const OFTEN: usize = 4;
-const MANY: usize = 5;
+pub(super) const MANY: usize = 5;
 
 /// What is known of an endpoint on both sides.
 pub(super) struct Sides<'a> {
@@ -249,11 +248,8 @@ impl Sides<'_> {
             let asked = answers.filter(|answer| self.is_asked(draft, answer));
             asked.map(|answer| answer.witness.0).collect::<Recordings>().len() == 1
         };
-        // One free text that looked like a date was one by chance.
-        let is_of_one = draft.rule == Rule::FormatNew
-            && weight.before.unwrap_or(weight.promised) < 2
-            && Meaning::of(draft.path.rsplit('.').next().unwrap_or_default()) == Meaning::Plain;
-        let is_told = ends_something(draft.rule) && !draft.may_be_chance && !is_of_one;
+        let are_enough = weight.before.unwrap_or(weight.promised) >= draft.fewest;
+        let is_told = ends_something(draft.rule) && are_enough;
         let Some(shown) = draft.shown.as_ref().filter(|_| is_told) else {
             return false;
         };

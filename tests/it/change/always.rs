@@ -269,3 +269,88 @@ fn what_is_deep_is_compared_as_far_as_a_contract_goes() {
 
     assert_eq!(told, [r#"breaking value-new: `code` can be `"two"`"#]);
 }
+
+#[test]
+fn what_always_held_of_values_below_names_that_are_data_is_told() {
+    let state = |number: usize, scale: usize| {
+        let one = |room: usize| {
+            let at = (1_719_803_215 + 61 * number + room) * scale;
+            format!(r#""!r{number}k{room}x9:example.org":{{"at":{at},"n":{room}}}"#)
+        };
+        format!(r#"{{"rooms":{{{}}}}}"#, (0..3).map(one).collect::<Vec<_>>().join(","))
+    };
+
+    let told = between(&side(|at| state(at, 1000)), &side(|at| state(at, 1)));
+
+    assert_eq!(
+        told,
+        [
+            "unproven value-other: `rooms.{}.at` was at least 1719803215000, and is at most 1719803888 now"
+        ]
+    );
+}
+
+#[test]
+fn a_row_that_comes_twice_is_told() {
+    let rows = |number: usize, again: bool| {
+        let row = |row: usize| format!(r#"{{"id":"row-{number}f{row}c","n":{row}}}"#);
+        let mut rows: Vec<String> = (0..2 + number % 3).map(row).collect();
+        rows.extend(again.then(|| row(0)));
+        format!(r#"{{"data":[{}]}}"#, rows.join(","))
+    };
+
+    let told = between(&side(|at| rows(at, false)), &side(|at| rows(at, true)));
+
+    assert_eq!(told, ["breaking invariant-broken: `data[].id unique` does not hold any more"]);
+}
+
+#[test]
+fn pieces_of_a_text_that_say_again_what_came_before_are_told() {
+    let stream = |number: usize, repeats: bool| {
+        let (mut whole, mut said) = (String::new(), Vec::new());
+        for piece in 0..4 {
+            let next = format!("word{number}x{piece} ");
+            whole.push_str(&next);
+            let text = if repeats { &whole } else { &next };
+            said.push(format!(r#"{{"type":"delta","text":"{text}"}}"#));
+        }
+        said.push(r#"{"type":"end"}"#.to_owned());
+        said
+    };
+    let side = |repeats: bool| {
+        let one = |number: usize| {
+            let said = stream(number, repeats);
+            let said: Vec<&str> = said.iter().map(String::as_str).collect();
+            exchange("/chat", &format!(r#"{{"text":"how {number}"}}"#), 200, &said)
+        };
+        apart("c", (0..12).map(one))
+    };
+
+    let told = between(&side(false), &side(true));
+
+    assert_eq!(
+        told,
+        ["unproven invariant-new: `delta.text extends delta.text` holds now, and did not before: \
+          each text says again what came before it"]
+    );
+}
+
+#[test]
+fn cassettes_that_are_not_there_say_nothing_of_what_clients_send() {
+    let one = |number: usize| {
+        let tools = if number.is_multiple_of(2) { r#","tools":[{"name":"a"}]"# } else { "" };
+        exchange("/chat", &format!(r#"{{"text":"how {number}"{tools}}}"#), 200, &[r#"{"n":1}"#])
+    };
+    let old = apart("c", (0..12).map(one));
+    let with_tools: Side = old.iter().step_by(2).cloned().collect();
+    let mut all_say: Side = apart("c", (0..12).map(|number| one(2 * number)));
+    all_say.truncate(12);
+
+    assert_eq!(between(&old, &with_tools), [""; 0]);
+    assert_eq!(
+        between(&old, &all_say),
+        [
+            "unproven request-required: all requests say the request's `tools` now, which could be missing"
+        ]
+    );
+}

@@ -155,3 +155,20 @@ fn what_is_accepted_on_one_side_is_called_so_on_the_other() {
     let told = against(&other);
     assert!(told.iter().any(|it| it.starts_with("breaking field-missing")), "{told:?}");
 }
+
+#[test]
+fn an_open_place_is_the_same_whatever_either_side_calls_it() {
+    let side = |names: [&str; 2], status: u16, said: &str| {
+        let one = |number: usize| {
+            let path = format!("/v1/charges/{}{number:04}", names[number % 2]);
+            exchange(&path, "", status, &[said])
+        };
+        apart("charge", (0..8).map(one))
+    };
+    // All of one prefix, or of two: what stands before the place names it then.
+    let old = side(["ch_3f9ab71c", "ch_77b0e21d"], 200, OLD);
+    let new = side(["ch_5a1bc09d", "py_91c0d3ea"], 200, NEW);
+
+    assert_eq!(told(&compared(&old, &new)), [GONE]);
+    assert_eq!(told(&compared(&new, &old)).len(), 1);
+}

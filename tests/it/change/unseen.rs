@@ -1,6 +1,6 @@
 //! What recordings have shown often, and no recording shows any more.
 
-use retape::cassette::{Interaction, Outcome};
+use retape::cassette::Outcome;
 use retape::{Cassette, Name};
 
 use super::recordings::exchange;
@@ -135,24 +135,36 @@ fn a_type_that_a_value_never_has_again_is_told_by_numbers() {
     check(pages, &["type-gone: `next` is never `null` any more"]);
 }
 
+const NEXT: &str = "</pages?after=7>; rel=next";
+
+/// Some answers say where others are.
+fn linked(mut side: Side, count: usize, link: &str) -> Side {
+    for (_, cassette) in side.iter_mut().take(count) {
+        if let Outcome::Response(response) = &mut cassette.interactions[0].outcome {
+            response.headers.append("link", link.to_owned());
+        }
+    }
+    side
+}
+
+#[test]
+fn a_link_that_is_gone_is_told_though_others_came() {
+    let page = r#"{"n":1}"#;
+    let all = || pages("page", [(18, page), (0, page)]);
+    let last = "</pages?page=9>; rel=\"last\"";
+
+    let told = both(&linked(all(), 18, &format!("{NEXT}, {last}")), &linked(all(), 18, last));
+
+    let what = "breaking field-missing: `link.next` is gone, which was always there";
+    assert_eq!(told, [[what], [what]]);
+}
+
 #[test]
 fn a_header_field_that_never_comes_again_is_told_by_numbers() {
-    let linked = |side: Side, count| -> Side {
-        let mut side = side;
-        for (_, cassette) in side.iter_mut().take(count) {
-            let Interaction { outcome: Outcome::Response(response), .. } =
-                &mut cassette.interactions[0]
-            else {
-                continue;
-            };
-            response.headers.append("link", "</pages?after=7>; rel=next");
-        }
-        side
-    };
     let page = r#"{"n":1}"#;
     let all = |prefix| pages(prefix, [(18, page), (0, page)]);
 
-    let told = both(&linked(all("old"), 9), &all("new"));
+    let told = both(&linked(all("old"), 9, NEXT), &all("new"));
 
     let what = "unproven field-gone: the header field `link` is not seen any more";
     assert_eq!(told, [[what], [what]]);
