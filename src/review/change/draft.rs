@@ -46,8 +46,8 @@ pub(super) struct Draft {
     pub rows: BTreeSet<String>,
     /// Which answers could show it.
     pub about: About,
-    /// So many recordings of before have to show nothing of it, or one scenario proves nothing: a measure is whole now
-    /// and then, and what is `null` may not be there yet.
+    /// In a scenario that was recorded again so many recordings have to agree, those of before and those that show it: a
+    /// measure is whole now and then, and what is `null` may not be there yet.
     pub fewest: usize,
 }
 

@@ -348,7 +348,7 @@ fn of_gain(part: Part, gain: &Gain) -> Draft {
         Gained::Number => usize::MAX,
         Gained::Filled => MANY,
         Gained::Type if key == NULL => MANY,
-        Gained::Format(_) if is_plain() => 2,
+        Gained::Format(_) if is_plain() => 3,
         _ => 0,
     };
     Draft { fewest, ..draft }.at(path).keyed(key).possible(gain).about(about)

@@ -248,7 +248,8 @@ impl Sides<'_> {
             let asked = answers.filter(|answer| self.is_asked(draft, answer));
             asked.map(|answer| answer.witness.0).collect::<Recordings>().len() == 1
         };
-        let are_enough = weight.before.unwrap_or(weight.promised) >= draft.fewest;
+        let before = weight.before.unwrap_or(weight.promised);
+        let are_enough = before.saturating_add(weight.broken) >= draft.fewest;
         let is_told = ends_something(draft.rule) && are_enough;
         let Some(shown) = draft.shown.as_ref().filter(|_| is_told) else {
             return false;

@@ -452,11 +452,22 @@ fn another_question_in_the_same_place_is_no_other_answer_to_the_one() {
     let asked = |what: &str, said: &str| {
         vec![exchange("/search", &format!(r#"{{"q":"{what}"}}"#), 200, &[said])]
     };
-    let (none, one) = (r#"{"milestone":null}"#, r#"{"milestone":{"n":1}}"#);
+    let (none, one) = (r#"{"milestone":7}"#, r#"{"milestone":{"n":1}}"#);
     let what = "type-new: `milestone` can be `{n: integer}`";
 
     check(asked("alpha", none), asked("alpha", one), &[&format!("breaking {what}")]);
     check(asked("alpha", none), asked("beta", one), &[&format!("unproven {what}")]);
+}
+
+#[test]
+fn what_was_not_there_once_and_is_now_proves_nothing() {
+    let asked = |said: &str| vec![exchange("/search", r#"{"q":"alpha"}"#, 200, &[said])];
+
+    check(
+        asked(r#"{"milestone":null}"#),
+        asked(r#"{"milestone":{"n":1}}"#),
+        &["unproven type-new: `milestone` can be `{n: integer}`"],
+    );
 }
 
 #[test]

@@ -155,7 +155,8 @@ fn a_link_that_is_gone_is_told_though_others_came() {
 
     let told = both(&linked(all(), 18, &format!("{NEXT}, {last}")), &linked(all(), 18, last));
 
-    let what = "breaking field-missing: `link.next` is gone, which was always there";
+    let what =
+        "breaking field-missing: the header field `link.next` is gone, which was always there";
     assert_eq!(told, [[what], [what]]);
 }
 

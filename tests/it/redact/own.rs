@@ -186,10 +186,10 @@ fn what_cannot_be_is_refused_with_its_line() {
     unknown key `header` (line 2)
     hint: did you mean `headers`?
     ");
-    assert_snapshot!(refused("[redact]\nheaders = ['content-type']"), @"
+    assert_snapshot!(refused("[redact]\nheaders = ['content-type']"), @r#"
     `content-type` is a header field without which no message can be read (line 2)
-    hint: 
-    ");
+    hint: below `[redact]` it is written so: `headers = ["x-tenant"]`
+    "#);
     assert_snapshot!(refused("[redact]\nregexes = ['[0-9]*']"), @"
     `[0-9]*` matches where there is nothing (line 2)
     hint: it would find a secret everywhere: `+` in the place of `*`
