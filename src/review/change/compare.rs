@@ -342,8 +342,7 @@ fn at_endpoint(
     let failed = if before.is_empty() { requests::failed_calls(was, answers) } else { Vec::new() };
     let asked = requests::changes(before, answers);
     let of_recordings = [asked, failed, listed::changes(was, before, answers)].concat();
-    let (orders, origin) = (was.order.as_ref(), &was.origin);
-    let sides = Sides { old: before, new: answers, same, orders, origin };
+    let sides = Sides { old: before, new: answers, same, was };
     if was == is && new.accepted.as_ref() == Some(is) {
         let mut drafts = of_recordings;
         if let Some(orders) = &was.order {

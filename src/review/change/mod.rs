@@ -25,6 +25,7 @@ mod instead;
 mod kinds;
 mod listed;
 mod locate;
+mod maps;
 mod moved;
 mod once;
 mod orders;

@@ -1,11 +1,12 @@
 //! What the answers of a side say, place by place.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use foldhash::fast::FixedState;
 
 use super::draft::Position;
+use super::maps::Maps;
 use super::report::Part;
 use super::traits::Traits;
 use crate::contract::shape::{DEEPEST, Recordings, Source};
@@ -18,9 +19,6 @@ pub(super) const ID: &str = "id:";
 
 /// No word is longer, in bytes.
 const LONGEST_WORD: usize = 256;
-
-/// The step of a place to a member whose name is data.
-const ANY: &str = "{}";
 
 /// A place with more words than these says anything.
 const MOST_WORDS: usize = 64;
@@ -96,7 +94,7 @@ pub(super) type Side<'a> = BTreeMap<Place<'a>, Values<'a>>;
 /// What all messages of a side say, place by place.
 pub(super) fn values<'a>(was: &Contract, answers: &[&'a Answer]) -> Side<'a> {
     let is_refusal = was.endpoint.status >= 400;
-    let mut tree = Tree { is_refusal, maps: maps(was), ..Tree::default() };
+    let mut tree = Tree { is_refusal, maps: Maps::of(was), ..Tree::default() };
     let in_bodies = matches!(was.body, Some(Kinds::Each(_)));
     for answer in answers {
         let recording = Source::recording(answer.witness.0);
@@ -127,24 +125,6 @@ pub(super) fn values<'a>(was: &Contract, answers: &[&'a Answer]) -> Side<'a> {
     tree.nodes.into_iter().map(|node| (node.place, node.values)).collect()
 }
 
-/// Objects that have members whose names are data, by the part and the kind that they are in, each by its place with the
-/// names of its other members.
-type Maps = BTreeMap<(Part, Option<String>), BTreeMap<String, BTreeSet<String>>>;
-
-fn maps(was: &Contract) -> Maps {
-    let parts =
-        [(Part::Headers, &was.headers), (Part::Body, &was.body), (Part::Events, &was.events)];
-    let all = parts.into_iter().filter_map(|(part, kinds)| Some((part, kinds.as_ref()?)));
-    let all = all.flat_map(|(part, kinds)| {
-        let each = match kinds {
-            Kinds::One(schema) => vec![(None, schema)],
-            Kinds::Each(_) => kinds.each().map(|(kind, it)| (Some(kind.to_owned()), it)).collect(),
-        };
-        each.into_iter().map(move |(kind, schema)| ((part, kind), schema.maps()))
-    });
-    all.filter(|(_, maps)| !maps.is_empty()).collect()
-}
-
 /// The places of all messages, each with those that are in it: most are found without making its name.
 #[derive(Default)]
 struct Tree<'a> {
@@ -158,8 +138,6 @@ struct Tree<'a> {
 struct Node<'a> {
     place: Place<'a>,
     is_code: bool,
-    /// If the names of its members are data, those that are none.
-    named: Option<BTreeSet<String>>,
     members: HashMap<Cow<'a, str>, usize, FixedState>,
     elements: Option<usize>,
     values: Values<'a>,
@@ -181,21 +159,14 @@ impl<'a> Tree<'a> {
             true => telling::is_code_of_refusal(steps),
             false => telling::is_error_code(steps),
         };
-        let maps = || {
-            let of_kind = self.maps.get(&(place.part, place.kind.map(str::to_owned)));
-            of_kind.or_else(|| self.maps.get(&(place.part, None)))
-        };
-        let named = if self.maps.is_empty() { None } else { maps() };
-        let named = named.and_then(|maps| maps.get(&place.path).cloned());
         let (members, values) = (HashMap::default(), Values::default());
-        self.nodes.push(Node { place, is_code, named, members, elements: None, values });
+        self.nodes.push(Node { place, is_code, members, elements: None, values });
         self.nodes.len() - 1
     }
 
     fn member(&mut self, node: usize, name: Cow<'a, str>) -> usize {
         let of = &self.nodes[node];
-        let is_data = of.named.as_ref().is_some_and(|named| !named.contains(&*name));
-        let name = if is_data { Cow::Borrowed(ANY) } else { name };
+        let name = self.maps.at(of.place.part, of.place.kind, &of.place.path).step(name);
         if let Some(member) = of.members.get(&name) {
             return *member;
         }

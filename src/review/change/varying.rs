@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::about::LOOKED_AT;
 use super::always::Question;
+use super::maps::{Maps, Members};
+use super::report::Part;
 use crate::contract::{Answer, JsonMessage};
 use crate::text::json::{Container, Text};
 
@@ -44,9 +46,9 @@ pub(super) struct Varying {
 }
 
 impl Varying {
-    pub(super) fn of(old: &[&Answer], new: &[&Answer]) -> Self {
+    pub(super) fn of(old: &[&Answer], new: &[&Answer], maps: &Maps) -> Self {
         let side = if old.is_empty() { new } else { old };
-        let all: Vec<Places> = side.iter().take(LOOKED_AT).map(|it| Places::of(it)).collect();
+        let all: Vec<Places> = side.iter().take(LOOKED_AT).map(|it| Places::of(it, maps)).collect();
         let mut times: BTreeMap<&String, usize> = BTreeMap::new();
         all.iter().flat_map(|it| it.0.keys()).for_each(|it| *times.entry(it).or_default() += 1);
         // What one answer alone has may be a name that is data, and comes no other time.
@@ -57,7 +59,7 @@ impl Varying {
             !place.ends_with(ROOT) && kinds.next().is_some_and(|first| kinds.any(|it| it != first))
         };
         let varying: Vec<&String> = several.filter(differ).collect();
-        let pairs = asked_again(old, new);
+        let pairs = asked_again(old, new, maps);
         let is_by_chance = varying.iter().any(|place| {
             let mut became: BTreeMap<Kinds, Kinds> = BTreeMap::new();
             let mut each =
@@ -69,32 +71,43 @@ impl Varying {
 }
 
 /// The answers to the same scenarios, before and now.
-fn asked_again(old: &[&Answer], new: &[&Answer]) -> Vec<[Places; 2]> {
+fn asked_again(old: &[&Answer], new: &[&Answer], maps: &Maps) -> Vec<[Places; 2]> {
     let olds: HashMap<&str, &Answer> = old.iter().map(|it| (it.place.as_str(), *it)).collect();
     let pairs = new.iter().take(LOOKED_AT).filter_map(|new| {
         let old = *olds.get(new.place.as_str())?;
         let is_same = Question::of(new).says_as(&Question::of(old));
-        is_same.then(|| [old, new].map(Places::of))
+        is_same.then(|| [old, new].map(|it| Places::of(it, maps)))
     });
     pairs.collect()
 }
 
 impl Places {
-    fn of(answer: &Answer) -> Self {
+    fn of(answer: &Answer, maps: &Maps) -> Self {
         let mut places = Self::default();
-        let said = answer.body.iter().map(|body| (String::new(), body));
-        let events = answer.events.iter().map(|event| (format!("{}{ROOT}", event.kind), event));
-        said.chain(events).for_each(|(place, message)| places.take(place, message));
+        let body = answer.body.iter().map(|it| (String::new(), Part::Body, it));
+        let events = answer.events.iter();
+        let events = events.map(|it| (format!("{}{ROOT}", it.kind), Part::Events, it));
+        for (root, part, message) in body.chain(events) {
+            places.take(root, message, |path| maps.at(part, Some(&message.kind), path));
+        }
         places
     }
 
-    fn take(&mut self, place: String, message: &JsonMessage) {
-        let mut open = vec![(place, message.text())];
+    fn take<'m>(
+        &mut self,
+        root: String,
+        message: &JsonMessage,
+        members_at: impl Fn(&str) -> Members<'m>,
+    ) {
+        let start = root.len();
+        let mut open = vec![(root, message.text())];
         while let Some((place, value)) = open.pop() {
             if self.0.len() >= MOST {
                 return;
             }
-            let members = value.members().map(|(name, it)| (format!("{place}.{name}"), it));
+            let named = members_at(place[start..].trim_start_matches('.'));
+            let members = value.members();
+            let members = members.map(|(name, it)| (format!("{place}.{}", named.step(name)), it));
             let elements = value.elements().map(|it| (format!("{place}[]"), it));
             open.extend(members.chain(elements));
             *self.0.entry(place).or_default() |= kind(value);

@@ -13,12 +13,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::about::{About, LOOKED_AT};
 use super::always::Question;
 use super::draft::Draft;
+use super::maps::Maps;
 use super::orders::{case_name, tags};
 use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::varying::Varying;
 use crate::contract::order::Word;
-use crate::contract::{Answer, Case, Orders, Origin, cassette_of};
+use crate::contract::{Answer, Case, Contract, Orders, Origin, cassette_of};
 use crate::message::{DONE, Tag, telling};
 
 /// The chance at which two recordings differ by accident that is accepted, and where each new recording shows it.
@@ -36,10 +37,8 @@ pub(super) struct Sides<'a> {
     pub new: &'a [Answer],
     /// Where new answers are that are the same as before: they were not recorded again, or might not be.
     pub same: &'a BTreeSet<String>,
-    /// The orders of before.
-    pub orders: Option<&'a Orders>,
-    /// How the contract of before was learned.
-    pub origin: &'a Origin,
+    /// The contract of before.
+    pub was: &'a Contract,
 }
 
 /// Independent recordings.
@@ -53,6 +52,7 @@ struct Recorded<'a> {
     numbers: BTreeMap<&'a str, u32>,
     /// How many new recordings there are.
     total: usize,
+    was: &'a Contract,
     varying: OnceCell<Varying>,
 }
 
@@ -63,12 +63,12 @@ impl<'a> Recorded<'a> {
         let numbers = new.iter().map(|answer| (answer.place.as_str(), answer.witness.0)).collect();
         let total = new.iter().map(|answer| answer.witness.0).collect::<Recordings>().len();
         let old = sides.old.iter().collect();
-        Self { old, new, numbers, total, varying: OnceCell::new() }
+        Self { old, new, numbers, total, was: sides.was, varying: OnceCell::new() }
     }
 
     /// How its answers differ by themselves.
     fn varying(&self) -> &Varying {
-        self.varying.get_or_init(|| Varying::of(&self.old, &self.new))
+        self.varying.get_or_init(|| Varying::of(&self.old, &self.new, &Maps::of(self.was)))
     }
 
     /// Whether the requests of all answers that show a word say it as well.
@@ -87,6 +87,16 @@ impl<'a> Recorded<'a> {
 }
 
 impl Sides<'_> {
+    /// The orders of before.
+    fn orders(&self) -> Option<&Orders> {
+        self.was.order.as_ref()
+    }
+
+    /// How the contract of before was learned.
+    fn origin(&self) -> &Origin {
+        &self.was.origin
+    }
+
     /// Calls unproven what may be chance.
     pub(super) fn weigh(&self, drafts: &mut [Draft]) {
         if drafts.iter().all(|draft| !is_weighed(draft)) {
@@ -148,7 +158,7 @@ impl Sides<'_> {
         let trace = draft.trace.as_ref().filter(|_| draft.rule == Rule::TagNew)?;
         let expected = trace.expected.iter().map(|pattern| type_of(pattern));
         let gone = gone.iter().find(|tag| expected.clone().any(|it| it == **tag))?;
-        let cases = self.orders?.cases.iter().filter(|case| case.order.tags().contains(gone));
+        let cases = self.orders()?.cases.iter().filter(|case| case.order.tags().contains(gone));
         let cases = cases.map(|case| case_name(case).unwrap_or_default()).collect();
         Some(Draft { cases, ..draft.clone() })
     }
@@ -201,7 +211,7 @@ impl Sides<'_> {
         let traits = |answer: &'_ &Answer| traits(answer, !self.old.is_empty());
         let showing = known.new.iter().filter(|answer| shown.places.contains(&answer.place));
         let all = showing.map(traits).reduce(|all, more| &all & &more).unwrap_or_default();
-        let is_known = |it: &Trait| match (self.old, self.orders) {
+        let is_known = |it: &Trait| match (self.old, self.orders()) {
             ([], Some(orders)) => tags(orders).contains(&it.0),
             ([], None) => false,
             (old, _) => old.iter().any(|answer| has(answer, it)),
@@ -228,7 +238,7 @@ impl Sides<'_> {
 
     /// About how many of those that a contract comes from could show something: as large a part as of the new ones.
     fn promised(&self, all: usize, recordings: usize) -> usize {
-        let learned_from = self.origin.recordings;
+        let learned_from = self.origin().recordings;
         (learned_from * all / recordings.max(1)).max(learned_from.min(1))
     }
 
@@ -237,7 +247,7 @@ impl Sides<'_> {
     fn is_one_of_many(&self, draft: &Draft, now: usize) -> bool {
         let places = draft.shown.iter().flat_map(|shown| &shown.places);
         let cassettes: BTreeSet<&str> = places.map(|place| cassette_of(place)).collect();
-        self.old.is_empty() && cassettes.len() < 2 && self.origin.recordings > now
+        self.old.is_empty() && cassettes.len() < 2 && self.origin().recordings > now
     }
 
     /// Whether scenarios that were recorded before show the change, and either each one that could does, or
@@ -254,7 +264,7 @@ impl Sides<'_> {
         let Some(shown) = draft.shown.as_ref().filter(|_| is_told) else {
             return false;
         };
-        let origin = self.origin;
+        let origin = self.origin();
         let is_known = !self.old.is_empty() || origin.cassette.is_some();
         if !is_known {
             let may_be_same = origin.recordings <= 1 && are_one(&mut new.iter().copied());
@@ -287,13 +297,13 @@ impl Sides<'_> {
             let mut fitting = orders.fitting(&answer.situation).into_iter();
             fitting.any(|case| draft.cases.contains(&case_name(case).unwrap_or_default()))
         };
-        draft.cases.is_empty() || self.orders.is_none_or(fits)
+        draft.cases.is_empty() || self.orders().is_none_or(fits)
     }
 
     /// Which answers could show a change. Where something ends that only new ones have, any could: those that have
     /// it all show it, which says nothing.
     fn population<'d>(&self, draft: &'d Draft, old: &[&Answer]) -> &'d About {
-        let is_unheard = match (&draft.about, self.orders) {
+        let is_unheard = match (&draft.about, self.orders()) {
             _ if !ends_something(draft.rule) => false,
             (About::Messages(tag), Some(orders)) if old.is_empty() => !tags(orders).contains(tag),
             (about, _) => {
@@ -326,7 +336,7 @@ impl Sides<'_> {
     /// Whether what ended all streams before ends none now, of those to the same requests. Where several types
     /// did, they end with others that were known.
     fn is_over(&self, draft: &Draft, new: &[&Answer]) -> bool {
-        let Some(orders) = self.orders else { return false };
+        let Some(orders) = self.orders() else { return false };
         let anywhere: BTreeSet<&str> = orders.anywhere().collect();
         let ends = |answers: &mut dyn Iterator<Item = &Answer>| -> BTreeSet<Option<String>> {
             let asked = answers.filter(|answer| self.is_asked(draft, answer));

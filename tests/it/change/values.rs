@@ -83,6 +83,27 @@ fn where_many_parts_come_and_go_three_recordings_prove_nothing_of_one() {
 }
 
 #[test]
+fn parts_below_names_that_are_data_come_and_go_together() {
+    let parts = ["a", "b", "c", "d", "e", "f"];
+    let rooms = |numbers: [usize; 3], side: &str, last: &str| -> Vec<String> {
+        let one = |number: usize| {
+            let said = parts.iter().enumerate().map(|(at, part)| {
+                let is_said = (number >> at) & 1 == 1;
+                format!(r#""{part}":{}"#, if is_said { r#""x y""# } else { "null" })
+            });
+            let said = said.collect::<Vec<_>>().join(",");
+            let room = format!("!QsD{side}My3cY{number}gOuCJnJjS:example.org");
+            format!(r#"{{"rooms":{{"{room}":{{{said},"last":{last}}}}}}}"#)
+        };
+        numbers.map(one).to_vec()
+    };
+    let (before, now) = ([0b101010, 0b010101, 0b110011], [0b011010, 0b101101, 0b010011]);
+
+    let unproven = "unproven type-new: `rooms.{}.last` can be `null`";
+    check(&rooms(before, "q", r#""x y""#), &rooms(now, "z", "null"), &[unproven]);
+}
+
+#[test]
 fn a_word_that_the_client_says_as_well_may_be_repeated() {
     let asked = |word: &str, said: &str| -> Vec<(Name, Cassette)> {
         (0..4)
