@@ -16,7 +16,7 @@ use super::rule::Rule;
 use super::shapes;
 use super::weight::CHANCE_OF_ALL;
 use crate::contract::order::{FEWEST, exact};
-use crate::contract::shape::Share;
+use crate::contract::shape::{Change, Difference, Share};
 use crate::contract::{self, Answer, Contract, Seen};
 
 /// Adds what is not seen any more to what else has changed. Where recordings of before are at hand they are counted;
@@ -27,8 +27,12 @@ pub(super) fn add(drafts: &mut Vec<Draft>, was: &Contract, [before, answers]: [&
         let at = seen.gone.at();
         was.invariants.iter().any(|it| it.asked_for() == Some(&at))
     };
-    let is_gone =
-        |seen: &Seen| seen.share.seen == 0 && seen.share.all >= FEWEST && !is_asked_for(seen);
+    let is_gone = |seen: &Seen| {
+        seen.share.seen == 0
+            && seen.share.all >= FEWEST
+            && !is_asked_for(seen)
+            && !drafts.iter().any(|it| leaves_untold(it, &seen.gone))
+    };
     let gone = was.seen(&answers.iter().collect::<Vec<_>>()).into_iter().filter(is_gone);
     let gone = gone.filter_map(|seen| Some((seen.key(), seen.share, not_seen(&seen)?)));
     let gone: Vec<(String, Share, Draft)> = gone.collect();
@@ -56,6 +60,14 @@ pub(super) fn add(drafts: &mut Vec<Draft>, was: &Contract, [before, answers]: [&
             Some(_) => {}
         }
     }
+}
+
+/// Whether objects of a kind do not say any more of which they are.
+fn leaves_untold(draft: &Draft, gone: &Change) -> bool {
+    let Difference::BranchRemoved(tag, kind) = &gone.difference else { return false };
+    let at = gone.at();
+    let dot = if at.is_empty() { "" } else { "." };
+    draft.rule == Rule::FieldMissing && draft.path == format!("{at}{dot}{kind}.{tag}")
 }
 
 /// The answers of before to such requests as are asked now, if they are enough: only a first page may have a cursor.

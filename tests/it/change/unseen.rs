@@ -1,6 +1,6 @@
 //! What recordings have shown often, and no recording shows any more.
 
-use retape::cassette::Outcome;
+use retape::cassette::{Body, Outcome};
 use retape::{Cassette, Name};
 
 use super::recordings::exchange;
@@ -169,4 +169,28 @@ fn a_header_field_that_never_comes_again_is_told_by_numbers() {
 
     let what = "unproven field-gone: the header field `link` is not seen any more";
     assert_eq!(told, [[what], [what]]);
+}
+
+#[test]
+fn messages_that_only_their_event_names_call_are_not_gone() {
+    let talk = |number: usize, says_type: bool| {
+        let message = |name: &str, rest: &str| {
+            let own = if says_type { format!(r#""type":"{name}","#) } else { String::new() };
+            format!("event: {name}\ndata: {{{own}{rest}}}\n\n")
+        };
+        let mut body = message("start", &format!(r#""run":"run-{number}""#));
+        (0..=number % 3).for_each(|at| body.push_str(&message("delta", &format!(r#""at":{at}"#))));
+        body.push_str(&message("end", r#""cost":1"#));
+        let mut talk = exchange("/chat", &format!(r#"{{"n":{number}}}"#), 200, &["{}", "{}"]);
+        if let Outcome::Response(response) = &mut talk.outcome {
+            response.body = Body::Whole(body.into());
+        }
+        talk
+    };
+    let side = |says_type| apart("talk", (0..12).map(|number| talk(number, says_type)));
+
+    for told in both(&side(true), &side(false)) {
+        assert!(told[0].starts_with("breaking field-missing: `type` "), "{told:?}");
+        assert!(!told.iter().any(|it| it.contains("tag-gone")), "{told:?}");
+    }
 }
