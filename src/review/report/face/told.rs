@@ -121,7 +121,9 @@ fn fate(pair: &InteractionPair) -> &'static str {
 
 /// How much changed in promises and in recordings, for the line below the first.
 pub(super) fn extent(report: &Report, separator: &str) -> String {
-    let promised = match (report.changes.is_empty(), report.contracts.len()) {
+    // What was learned is not said in anybody's words.
+    let written = report.contracts.iter().filter(|it| report.new.accepted.contains(&it.endpoint));
+    let promised = match (report.changes.is_empty(), written.count()) {
         (true, 0) => None,
         (true, number) => Some(format!("{} in other words", count(number, "contract"))),
         _ => Some(counts(report)),
