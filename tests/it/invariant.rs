@@ -189,6 +189,36 @@ fn what_comes_again_in_other_traces_is_not_apart_within_one_by_more_than_chance(
 }
 
 #[test]
+fn a_list_is_in_the_order_of_one_of_its_fields() {
+    let text = "_.data[] sorted by created falling or \"a b\".n rising";
+    let invariants = Invariant::parse(text).unwrap();
+    assert_eq!(invariants[0].to_string(), text);
+    let broken = |rows: &str| {
+        let trace = (None, vec![(String::new(), format!(r#"{{"data":[{rows}]}}"#))]);
+        with(&trace, |trace| {
+            Invariant::check(&invariants, trace).iter().map(ToString::to_string).collect::<Vec<_>>()
+        })
+    };
+
+    assert_eq!(broken(r#"{"created":9,"a b":{"n":1}},{"created":7,"a b":{"n":0}}"#), [""; 0]);
+    assert_eq!(broken(r#"{"created":7,"a b":{"n":1}},{"created":9,"a b":{"n":2}}"#), [""; 0]);
+    // Where one of them is not there, nobody knows.
+    assert_eq!(broken(r#"{"created":7},{"created":9}"#), [""; 0]);
+    assert_eq!(
+        broken(r#"{"created":7,"a b":{"n":1}},{"created":9,"a b":{"n":0}}"#),
+        [format!("{text}: 9 at /data/1/created of event 1, but 7 at /data/0/created of event 1")]
+    );
+    for (wrong, why) in [
+        ("_.data sorted by created falling", "a list ends in `[]`"),
+        ("_.data[] sorted by created", "expected `rising` or `falling`"),
+        ("_.data[] sorted by = rising", "expected a field"),
+    ] {
+        let told = Invariant::parse(wrong).unwrap_err().to_string();
+        assert!(told.contains(why), "{wrong}: {told}");
+    }
+}
+
+#[test]
 fn what_is_called_like_an_identifier_breaks_what_ties_these() {
     let invariants = Invariant::parse("run constant\nstop.parent refers to start.run").unwrap();
     let broken = |run: &str, parent: &str| {

@@ -99,6 +99,7 @@ impl Invariant {
         let check = Check::of(trace);
         match self {
             Self::Alone(_, field) => check.all(field).len() > 1,
+            Self::Sorted(keys) => keys.iter().any(|(field, _)| check.all(field).len() > 1),
             Self::Refers(field, to, Referred::Each) => check.says(field) || check.says(to),
             Self::Echoes(field, _)
             | Self::Refers(field, ..)
@@ -153,6 +154,7 @@ impl Check<'_> {
             }
             (Invariant::Tied(tie, field, to), _) => self.untied(*tie, field, to),
             (Invariant::Sums(field, of), _) => self.unsummed(field, of),
+            (Invariant::Sorted(keys), _) => self.unsorted(keys),
             // It is no value that is wrong, but that there is none.
             (Invariant::Comes(..), _) => Broken::new(),
             // What is not known breaks nothing.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::alone::Alone;
+use super::sorted::{Direction, list};
 use super::tie::Tie;
 use crate::contract::syntax::{
     Cursor, ParseError, ParseErrors, lines, trimmed, unquoted, write_name,
@@ -30,6 +31,8 @@ pub enum Invariant {
     Sums(Field, [Field; 2]),
     /// The field comes, and is not null, in messages where something is so.
     Comes(Field, With),
+    /// The rows of a list are in order by one of their fields.
+    Sorted(Vec<(Field, Direction)>),
 }
 
 /// What may decide whether a field comes.
@@ -76,6 +79,7 @@ impl Invariant {
             Self::Refers(field, to, _) | Self::Tied(_, field, to) => vec![field, to],
             Self::RefersEarlier(field, to) => std::iter::once(field).chain(to).collect(),
             Self::Sums(field, [one, other]) => vec![field, one, other],
+            Self::Sorted(keys) => keys.iter().map(|(field, _)| field).collect(),
         }
     }
 
@@ -89,6 +93,7 @@ impl Invariant {
             | Self::Tied(_, field, _)
             | Self::Sums(field, _)
             | Self::Comes(field, _) => field.tag.as_deref(),
+            Self::Sorted(keys) => keys.first()?.0.tag.as_deref(),
         }
     }
 }
@@ -109,6 +114,16 @@ impl fmt::Display for Invariant {
             Self::Tied(tie, field, to) => write!(f, "{field} {} {to}", tie.verb()),
             Self::Sums(field, [one, other]) => write!(f, "{field} {SUMS}{one} and {other}"),
             Self::Comes(field, with) => write!(f, "{field} {COMES}{with}"),
+            Self::Sorted(keys) => {
+                let Some((Field { tag, path }, _)) = keys.first() else { return Ok(()) };
+                let list = list(path.as_str());
+                Field { tag: tag.clone(), path: Path::written(list) }.fmt(f)?;
+                let keys = keys.iter().map(|(Field { path, .. }, direction)| {
+                    let name = path.as_str()[list.len()..].trim_start_matches('.');
+                    format!("{name} {}", direction.word())
+                });
+                write!(f, " {SORTED}{}", keys.collect::<Vec<_>>().join(OR))
+            }
         }
     }
 }
@@ -237,6 +252,7 @@ const EARLIER: &str = "refers to earlier ";
 const REFERS: &str = "refers to ";
 const SUMS: &str = "sums ";
 const COMES: &str = "comes with ";
+const SORTED: &str = "sorted by ";
 const REQUEST: &str = "request.";
 const OR: &str = " or ";
 
@@ -318,6 +334,7 @@ impl<'t> Parser<'t> {
                 Invariant::Sums(field, [one, self.field()?])
             }
             None if self.cursor.eat(COMES) => Invariant::Comes(field, self.with()?),
+            None if self.cursor.eat(SORTED) => Invariant::Sorted(self.keys(&field)?),
             None => {
                 let tie =
                     Tie::ALL.into_iter().find(|tie| self.cursor.eat(&format!("{} ", tie.verb())));
@@ -331,7 +348,8 @@ impl<'t> Parser<'t> {
                     return self.end(Invariant::Tied(tie, field, to));
                 }
                 let verbs = Alone::ALL.map(Alone::verb).into_iter();
-                let verbs = verbs.chain([ECHOES, EARLIER, REFERS, SUMS, COMES].map(str::trim_end));
+                let verbs =
+                    verbs.chain([ECHOES, EARLIER, REFERS, SUMS, COMES, SORTED].map(str::trim_end));
                 let verbs: Vec<&str> = verbs.chain(Tie::ALL.map(Tie::verb)).collect();
                 let hint = nearest::hint(self.cursor.rest(), &verbs);
                 return Err(self.error("expected what holds of the field", &hint));
@@ -378,6 +396,33 @@ impl<'t> Parser<'t> {
             return Err(self.error("expected a value", hint));
         }
         Ok(With { in_request, path: Path::written(&path), says: says.map(str::to_owned) })
+    }
+
+    /// The fields by one of which a list is in order.
+    fn keys(&mut self, list: &Field) -> Parsed<Vec<(Field, Direction)>> {
+        let mut keys = Vec::new();
+        if !list.path.is_list() {
+            let hint = "write it as `_.data[] sorted by created falling`";
+            return Err(self.error("a list ends in `[]`", hint));
+        }
+        loop {
+            let steps = self.steps().join(".");
+            if steps.is_empty() {
+                return Err(self.no_field());
+            }
+            self.cursor.eat(" ");
+            let direction = Direction::ALL.into_iter().find(|it| self.cursor.eat(it.word()));
+            let Some(direction) = direction else {
+                return Err(
+                    self.error("expected `rising` or `falling`", "it never goes the other way")
+                );
+            };
+            let path = Path::written(&format!("{}.{steps}", list.path));
+            keys.push((Field { tag: list.tag.clone(), path }, direction));
+            if !self.cursor.eat(OR) {
+                return Ok(keys);
+            }
+        }
     }
 
     /// Names with dots between them, as they are spelled, with the `[]` behind them.

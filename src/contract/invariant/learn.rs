@@ -21,6 +21,7 @@ use super::holding::{Facts, Reference};
 use super::number::Numbers;
 use super::pairing::Pairs;
 use super::presence::Presence;
+use super::sorted::Sorted;
 use super::text::Texts;
 use super::trace::{Event, Trace, Value, each};
 use crate::text::json::Text;
@@ -40,6 +41,7 @@ pub struct Learner {
     pairs: Pairs,
     presence: Presence,
     texts: Texts,
+    sorted: Sorted,
     traces: u32,
 }
 
@@ -91,7 +93,7 @@ impl Learner {
     }
 
     /// Learns from a message that is alone: only how its numbers go together, what it
-    /// echoes, what comes with what, and that no row of a list comes twice.
+    /// echoes, what comes with what, and that no row of a list comes twice or out of order.
     pub(crate) fn learn_alone(&mut self, recording: u32, trace: &Trace<'_>) {
         let (request, events) = self.sights(trace);
         self.numbers.learn(&self.names, recording, &request, &events);
@@ -101,6 +103,7 @@ impl Learner {
             self.presence.learn(&mut self.names, recording, json, [&request, sights]);
         }
         self.learn_rows(&events);
+        events.iter().for_each(|(_, sights)| self.sorted.learn(&self.names, sights));
     }
 
     /// Learns that the rows of a list are called apart.
@@ -187,7 +190,9 @@ impl Learner {
         let texts = self.texts.holding(&self.names);
         let echoes = self.echoes.holding(&self.names);
         let pairs = self.pairs.holding(&self.names);
-        numbers.chain(pairs).chain(texts).chain(echoes).chain(self.presence.holding(&self.names))
+        let sorted = self.sorted.holding(&self.names);
+        let all = numbers.chain(pairs).chain(texts).chain(echoes).chain(sorted);
+        all.chain(self.presence.holding(&self.names))
     }
 
     /// What was counted, in the order of the fields.

@@ -38,6 +38,7 @@ mod pairing;
 #[cfg(feature = "cli")]
 mod places;
 mod presence;
+mod sorted;
 mod text;
 mod tie;
 mod trace;
@@ -52,6 +53,7 @@ pub use learn::Learner;
 pub(crate) use learn::Names;
 #[cfg(feature = "cli")]
 pub(crate) use places::{Place as Where, places};
+pub use sorted::Direction;
 pub use tie::Tie;
 pub(crate) use trace::identified;
 pub use trace::{Event, Trace};

@@ -172,7 +172,19 @@ fn are_tied(one: &Draft, other: &Draft) -> bool {
     };
     let others = another.fields();
     let is_tied = tie.fields().iter().any(|one| others.iter().any(|other| is_same(one, other)));
-    are_shown() && (is_tied || come_again(tie, another))
+    are_shown() && (is_tied || come_again(tie, another) || are_of_rows(tie, another))
+}
+
+/// Whether one is the order of a list, and the other is that no row of it comes twice.
+fn are_of_rows(tie: &Invariant, another: &Invariant) -> bool {
+    let list = |it: &Invariant| {
+        let is_of_rows = matches!(it, Invariant::Sorted(_) | Invariant::Alone(Alone::Unique, _));
+        let fields = if is_of_rows { it.fields() } else { Vec::new() };
+        let (list, _) = fields.first()?.path.as_str().split_once("[]")?;
+        Some(list.to_owned())
+    };
+    let is_sorted = [tie, another].iter().any(|it| matches!(it, Invariant::Sorted(_)));
+    is_sorted && list(tie).is_some_and(|one| list(another) == Some(one))
 }
 
 /// Whether a message that comes twice breaks both.

@@ -305,6 +305,32 @@ fn a_row_that_comes_twice_is_told() {
 }
 
 #[test]
+fn a_list_in_another_order_is_told() {
+    let rows = |number: usize, order: fn(&mut Vec<String>), count: usize| {
+        let row = |row: usize| {
+            let at = format!("2026-11-{:02}T10:{:02}:00Z", 28 - row, number);
+            format!(r#"{{"id":"row-{number}f{row}c","at":"{at}","n":{}}}"#, (row * 7 + number) % 5)
+        };
+        let mut rows: Vec<String> = (0..count).map(row).collect();
+        order(&mut rows);
+        format!(r#"{{"data":[{}]}}"#, rows.join(","))
+    };
+    let many = |order: fn(&mut Vec<String>)| side(move |at| rows(at, order, 2 + at % 3));
+    let told = "breaking invariant-broken: `_.data[] sorted by at falling` does not hold any more";
+
+    assert_eq!(between(&many(|_| ()), &many(|rows| rows.reverse())), [told]);
+    // Of one row there is no order, and as many pairs as are in one by chance prove nothing.
+    let one = side(|at| rows(at, |_| (), 1));
+    assert_eq!(between(&many(|_| ()), &one), [""; 0]);
+    let few = |order: fn(&mut Vec<String>)| side(move |at| rows(at % 2, order, 3));
+    assert_eq!(between(&few(|_| ()), &few(|rows| rows.reverse())), [""; 0]);
+    // A row that comes twice is told as that.
+    let again = "breaking invariant-broken: `_.data[].id unique` does not hold any more";
+    let twice = many(|rows| rows.push(rows[0].clone()));
+    assert_eq!(between(&many(|_| ()), &twice), [again]);
+}
+
+#[test]
 fn pieces_of_a_text_that_say_again_what_came_before_are_told() {
     let stream = |number: usize, repeats: bool| {
         let (mut whole, mut said) = (String::new(), Vec::new());
