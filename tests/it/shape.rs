@@ -921,10 +921,14 @@ proptest! {
     fn the_exported_schema_says_the_same((one, two) in (samples(), samples())) {
         let schema = learned(&one).finish();
         let exported = schema.to_json_schema();
+        // Of minted values only the letters are exported, not how random they look.
+        let is_exact = !schema.to_string().contains("Id");
 
         for sample in one.iter().chain(&two) {
             let held = exporting::holds(&exported, &sample.parse().unwrap());
-            prop_assert_eq!(held, schema.accepts(sample).is_empty(), "{}\n{}", sample, schema);
+            let is_accepted = schema.accepts(sample).is_empty();
+            prop_assert!(held || !is_accepted, "{}\n{}", sample, schema);
+            prop_assert!(!is_exact || held == is_accepted, "{}\n{}", sample, schema);
         }
     }
 }
