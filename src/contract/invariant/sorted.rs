@@ -113,12 +113,12 @@ impl Check<'_> {
     pub(super) fn unsorted(&self, keys: &[(Field, Direction)]) -> Broken<'_> {
         let broken = keys.iter().map(|(field, direction)| {
             let all: Vec<At<'_>> = self.all(field);
-            let pairs = all.array_windows().map(|[one, other]| (*one, *other));
-            let mut wrong = pairs.filter(|(one, other)| {
+            let mut pairs = all.iter().zip(all.iter().skip(1));
+            let wrong = pairs.find(|(one, other)| {
                 one.event == other.event
                     && ordering(one.value, other.value).is_some_and(|it| !direction.allows(it))
             });
-            wrong.next().map(|(one, other)| (other, Some(one)))
+            wrong.map(|(one, other)| (*other, Some(*one)))
         });
         let broken: Option<Broken<'_>> = broken.collect();
         broken.unwrap_or_default().into_iter().take(1).collect()
