@@ -31,7 +31,7 @@ impl Recover {
     pub(super) fn run(self) -> Result<Exit> {
         let (folder, name) = self.folder.place(&self.cassette);
         let (left, path) = recover(&absolute(&folder), &Name::new(name)?)?;
-        tell::events()(Event::rescued(&left, path));
+        tell::event(Event::rescued(&left, path));
         Ok(Exit::Agrees)
     }
 }

@@ -226,7 +226,7 @@ impl Play<'_> {
 /// While it is recorded a miss means that the file cannot be written: an error, told at the end.
 fn other_than_misses(event: Event) {
     if !matches!(event, Event::Miss(_)) {
-        tell::events()(event);
+        tell::event(event);
     }
 }
 

@@ -84,18 +84,34 @@ pub(super) fn unread(mut errors: Vec<Error>, exit: Exit) -> Result<Exit> {
     Err(last)
 }
 
+/// So many misses of the same are told: a client that connects again after each would bury the one that counts.
+const EACH: usize = 10;
+
 /// Tells what happens while a session runs.
 pub(super) fn events() -> impl Fn(Event) + Send + Sync + 'static {
-    let told = Mutex::default();
-    move |event| tell_event(&told, event)
+    let told: Mutex<HashMap<[String; 3], usize>> = Mutex::default();
+    move |happened| {
+        let Event::Miss(miss) = &happened else { return event(happened) };
+        let asked = [&miss.session, &miss.method, &miss.path].map(String::clone);
+        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = told.entry(asked).or_default();
+        *count += 1;
+        match *count {
+            1..=EACH => event(happened),
+            count if count == EACH + 1 => line(&format!(
+                "further misses of {} {} are not told; `--misses FILE` lists them all",
+                miss.method,
+                visible(&miss.path)
+            )),
+            _ => {}
+        }
+    }
 }
 
-/// How often each miss was told.
-type Told = Mutex<HashMap<[String; 3], usize>>;
-
-fn tell_event(told: &Told, event: Event) {
+/// What happened while a session ran.
+pub(super) fn event(event: Event) {
     match event {
-        Event::Miss(miss) => miss_once_more(told, &miss),
+        Event::Miss(miss) => say(&missed("miss", &miss)),
         Event::Unrecorded(miss) => say(&missed("not recorded", &miss)),
         Event::Rescued { path, interactions, cut, unasked } => line(&format!(
             "an earlier recording was killed; what had arrived is now in {}: {}",
@@ -427,25 +443,6 @@ pub(super) fn unopened(names: &[Name]) {
             line(&format!("never opened: {shown} and {} more", more - SHOWN));
         }
         _ => line(&format!("never opened: {shown}")),
-    }
-}
-
-/// So many misses of the same are told: a client that connects again after each would bury the one that counts.
-const EACH: usize = 10;
-
-fn miss_once_more(told: &Told, miss: &Miss) {
-    let asked = [&miss.session, &miss.method, &miss.path].map(String::clone);
-    let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
-    let count = told.entry(asked).or_default();
-    *count += 1;
-    match *count {
-        1..=EACH => say(&missed("miss", miss)),
-        count if count == EACH + 1 => line(&format!(
-            "further misses of {} {} are not told; `--misses FILE` lists them all",
-            miss.method,
-            visible(&miss.path)
-        )),
-        _ => {}
     }
 }
 
