@@ -147,6 +147,12 @@ impl Draft {
         self
     }
 
+    /// Calls it unproven, and says why.
+    pub(super) fn doubt(&mut self, why: impl Into<String>) {
+        self.verdict = Verdict::Unproven;
+        self.why = why.into();
+    }
+
     pub(super) fn possible(mut self, gain: &Gain) -> Self {
         let json_schema = gain.to_json_schema().to_string();
         self.possible = Some(Possible { text: gain.text(), json_schema });

@@ -27,13 +27,13 @@ pub(super) fn answered(gone: &Endpoint, was: &Promises, is: &Promises) -> Option
     let is_recorded = was.traffic.endpoints().next().is_some();
     let counted = || (!is_recorded).then(|| more_often(gone, &may_be, was, is)).flatten();
     let (other, shown, weight) = asked.or_else(counted)?;
-    let (rule, before, now) = if other.status == gone.status {
-        (Rule::MediaGone, format!("`{}`", gone.media), format!("`{}`", other.media))
+    let draft = if other.status == gone.status {
+        let (before, now) = (&gone.media, &other.media);
+        let what = format!("a request that was answered with `{before}` is answered with `{now}`");
+        Draft::new(Rule::MediaGone, Verdict::Breaking, Part::Endpoint, what)
     } else {
-        (Rule::StatusGone, gone.status.to_string(), other.status.to_string())
+        requests::answered_otherwise(gone.status, other.status)
     };
-    let what = format!("a request that was answered with {before} is answered with {now}");
-    let draft = Draft::new(rule, Verdict::Breaking, Part::Endpoint, what);
     let by_chance = weight.as_ref().and_then(|_| seldom_refused(gone, other, was, is));
     let draft = weighed(draft, gone, shown, weight, was);
     Some(match by_chance {
@@ -81,10 +81,9 @@ pub(super) fn weigh_refusals(all: &mut [Unanswered], was: &Promises, is: &Promis
         let is_no_more = new.0 * old.1 <= old.0 * new.1;
         if old.0 > 0 && (is_no_more || exact([new, old]) >= CHANCE) {
             let ((now, all), (then, before)) = (new, old);
-            it.draft.verdict = Verdict::Unproven;
-            it.draft.why = format!(
+            it.draft.doubt(format!(
                 "{now} of {all} such requests are refused, and {then} of {before} were before: that may be chance"
-            );
+            ));
         }
     }
     // What is told of several is told as the worst of them.

@@ -89,9 +89,7 @@ fn not_as_promised(was: &Contract, new: &[Answer]) -> Vec<Draft> {
             }
             let mut draft = gone(list, name);
             if was.origin.recordings > recordings.len() {
-                draft.verdict = Verdict::Unproven;
-                draft =
-                    draft.because("the contract was learned from more recordings than there are");
+                draft.doubt("the contract was learned from more recordings than there are");
             }
             same_or_added(&mut drafts, draft).seen(place, Position::Whole);
         }

@@ -139,9 +139,7 @@ pub(super) fn deviations(
         draft.trace = Some(NewTrace { tags: shown_tags(word), at, expected: expected(&deviation) });
         draft.lost = parted(&deviation, &events);
         if word.extent == Extent::Left && at == word.tokens.len() && is_close(&deviation) {
-            draft.verdict = Verdict::Unproven;
-            draft.why =
-                "the client closed it first, and the server may have been about to".to_owned();
+            draft.doubt("the client closed it first, and the server may have been about to");
         }
         told.push((draft, at));
     }

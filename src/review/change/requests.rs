@@ -152,7 +152,8 @@ fn wider(gain: &Gain, place: &str) -> Option<Draft> {
     Some(draft)
 }
 
-/// A request that was answered, and is refused or left without the end of its answer.
+/// A request that was answered, and is refused or left without the end of its answer, or one that was refused, and is
+/// answered.
 pub(super) struct Unanswered {
     /// Where it was answered.
     pub(super) place: String,
@@ -161,39 +162,43 @@ pub(super) struct Unanswered {
     pub(super) draft: Draft,
 }
 
-/// The requests that were answered and are not any more. Where others are answered that were refused, it is the server
-/// that decides anew each time, and no more of the one than of the other may be chance.
+/// The requests that were answered and are not any more, and those that were refused and are answered. Where some go
+/// the one way and some the other, it is the server that decides anew each time, and no more of the one than of the
+/// other may be chance.
 pub(super) fn unanswered(cassettes: &[CassettePair]) -> Vec<Unanswered> {
     let pairs = || {
         let all =
             cassettes.iter().flat_map(|pair| pair.interactions.iter().map(move |it| (pair, it)));
         all.filter_map(|(pair, it)| Some((pair.name.as_str(), asked_again(it)?)))
     };
-    let mut answered: BTreeMap<(&str, String), u64> = BTreeMap::new();
-    for (_, [old, _]) in pairs().filter(|(_, [old, new])| is_refused(old) && !is_refused(new)) {
-        *answered.entry(question(old)).or_default() += 1;
-    }
-    let mut all = Vec::new();
-    let mut refused: BTreeMap<(&str, String), Vec<usize>> = BTreeMap::new();
+    let mut ways: BTreeMap<(&str, String), [BTreeSet<&str>; 2]> = BTreeMap::new();
     for (name, pair) in pairs() {
-        let Some(found) = unanswered_in(name, pair) else { continue };
-        if is_refused(pair[1]) && !is_refused(pair[0]) {
-            refused.entry(question(pair[0])).or_default().push(all.len());
-        }
-        all.push(found);
-    }
-    for (question, numbers) in refused {
-        let (now, then) = (numbers.len() as u64, answered.get(&question).copied().unwrap_or(0));
-        if then > 0 && as_often(now, then) >= CHANCE {
-            for number in numbers {
-                let draft = &mut all[number].draft;
-                draft.verdict = Verdict::Unproven;
-                draft.why =
-                    format!("{now} are, and {then} that were refused are not: that may be chance");
-            }
+        let [was, is] = pair.map(is_refused);
+        if was != is {
+            ways.entry(question(pair[0])).or_default()[usize::from(is)].insert(name);
         }
     }
-    all
+    let found = |(name, pair): (&str, [&Exchange; 2])| {
+        let mut found = unanswered_in(name, pair)?;
+        let [was, is] = pair.map(is_refused);
+        if was == is {
+            return Some(found);
+        }
+        let both = &ways[&question(pair[0])];
+        let [one, other] = [is, was].map(|way| both[usize::from(way)].len() as u64);
+        // One request that is refused now breaks its client. Others may be answered as they were meant to be.
+        let is_chance = (was || other > 0) && as_often(one, other) >= CHANCE;
+        if is_chance {
+            found.draft.doubt(match other {
+                0 => format!("cassettes that show it: {one}; that may be chance"),
+                _ => format!(
+                    "cassettes that show it: {one}, and the opposite: {other}; that may be chance"
+                ),
+            });
+        }
+        (is || !is_chance || other == 0).then_some(found)
+    };
+    pairs().filter_map(found).collect()
 }
 
 /// An interaction before and after, if the client asked the same.
@@ -224,17 +229,22 @@ fn as_often(one: u64, other: u64) -> f64 {
 }
 
 fn unanswered_in(name: &str, [old, new]: [&Exchange; 2]) -> Option<Unanswered> {
-    let is_refused = || {
-        let (was, is) = old.status.zip(new.status).filter(|(was, is)| was != is && *is >= 400)?;
-        let is_otherwise = || says_why(was) && says_why(is);
-        (was < 400 || is_otherwise()).then(|| (Some(is), refused(was, is)))
+    let is_otherwise = || {
+        let (was, is) = old.status.zip(new.status).filter(|(was, is)| was != is)?;
+        match (was < 400, is < 400) {
+            (false, false) if !says_why(was) || !says_why(is) => None,
+            (false, true) if !says_why(was) => None,
+            (true, true) => None,
+            (false, true) => Some((None, answered_otherwise(was, is))),
+            (_, false) => Some((Some(is), refused(was, is))),
+        }
     };
     let cut = cut_short(old, new).map(|draft| (None, draft));
     let is_failed = || {
         let outcomes = (old.has_result, new.has_result);
         (outcomes == (Some(true), Some(false))).then(|| (None, failed()))
     };
-    let (refused, mut draft) = cut.or_else(is_refused).or_else(is_failed)?;
+    let (refused, mut draft) = cut.or_else(is_otherwise).or_else(is_failed)?;
     draft.seen(&format!("{name} #{}", new.number), Position::Whole);
     Some(Unanswered { place: format!("{name} #{}", old.number), refused, draft })
 }
@@ -245,6 +255,12 @@ pub(super) fn refused(was: u16, is: u16) -> Draft {
     let what = format!("a request that was {said} with {was} is refused with {is}");
     let draft = Draft::new(Rule::RequestRefused, Verdict::Breaking, Part::Request, what);
     draft.keyed(format!("{was} {is}"))
+}
+
+/// A request that is answered with another status.
+pub(super) fn answered_otherwise(was: u16, is: u16) -> Draft {
+    let what = format!("a request that was answered with {was} is answered with {is}");
+    Draft::new(Rule::StatusGone, Verdict::Breaking, Part::Endpoint, what)
 }
 
 /// Whether a status says what is wrong with a request, and not how busy the server is.

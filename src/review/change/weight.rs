@@ -143,11 +143,9 @@ impl Sides<'_> {
                 || self.is_same_scenario(draft, &known.new, &weight)
                     && !(is_of_values && known.varying().is_by_chance);
             if is_alone || !is_shown {
-                draft.verdict = Verdict::Unproven;
-                draft.why = weight.sentence();
+                draft.doubt(weight.sentence());
             } else if draft.rule == Rule::ValueNew && known.is_echo(draft) {
-                draft.verdict = Verdict::Unproven;
-                draft.why = "the requests say it, too: the server may repeat it".to_owned();
+                draft.doubt("the requests say it, too: the server may repeat it");
             }
         }
     }

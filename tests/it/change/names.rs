@@ -158,17 +158,29 @@ fn what_is_accepted_on_one_side_is_called_so_on_the_other() {
 
 #[test]
 fn an_open_place_is_the_same_whatever_either_side_calls_it() {
-    let side = |names: [&str; 2], status: u16, said: &str| {
+    let side = |names: [&str; 2], said: &str, refused: bool| {
         let one = |number: usize| {
             let path = format!("/v1/charges/{}{number:04}", names[number % 2]);
-            exchange(&path, "", status, &[said])
+            match refused && number > 5 {
+                true => exchange(&path, "", 404, &[r#"{"error":"none"}"#]),
+                false => exchange(&path, "", 200, &[said]),
+            }
         };
         apart("charge", (0..8).map(one))
     };
     // All of one prefix, or of two: what stands before the place names it then.
-    let old = side(["ch_3f9ab71c", "ch_77b0e21d"], 200, OLD);
-    let new = side(["ch_5a1bc09d", "py_91c0d3ea"], 200, NEW);
+    let old = side(["ch_3f9ab71c", "ch_77b0e21d"], OLD, false);
+    let new = side(["ch_5a1bc09d", "py_91c0d3ea"], NEW, true);
 
-    assert_eq!(told(&compared(&old, &new)), [GONE]);
-    assert_eq!(told(&compared(&new, &old)).len(), 1);
+    let refused =
+        "breaking request-refused: a request that was answered with 200 is refused with 404";
+    let told_of_new = [GONE, refused, "unproven status-new: it answers 404"];
+    assert_eq!(told(&compared(&old, &new)), told_of_new);
+    assert_eq!(
+        told(&compared(&new, &old)),
+        [
+            "unproven status-gone: a request that was answered with 404 is answered with 200",
+            "compatible field-new: `title` is new: `string`"
+        ]
+    );
 }

@@ -119,6 +119,26 @@ fn a_refusal_that_does_not_come_once_is_unproven_by_numbers() {
     assert_eq!(always, [format!("breaking {what}")]);
 }
 
+#[test]
+fn a_scenario_that_was_refused_and_is_answered_now_is_told_by_the_pairs() {
+    let what = "status-gone: a request that was answered with 409 is answered with 200";
+    let diff = |old: usize, new: usize| {
+        both(&cancelled("o", 12, old), &cancelled("o", 12, new))[0].clone()
+    };
+
+    assert_eq!(diff(3, 0), [format!("unproven {what}")]);
+    assert_eq!(diff(3, 2), [format!("unproven {what}")]);
+    assert_eq!(diff(8, 0), [format!("breaking {what}")]);
+
+    // One way as often as the other.
+    let old = cancelled("o", 12, 4);
+    let mut new = cancelled("o", 12, 4);
+    let turned = old.iter().map(|(name, _)| name.clone()).zip(new.split_off(0).into_iter().rev());
+    let new: Side = turned.map(|(name, (_, cassette))| (name, cassette)).collect();
+    let told = both(&old, &new)[0].clone();
+    assert!(told.iter().all(|told| told.starts_with("unproven request-refused")), "{told:?}");
+}
+
 /// Requests that say whether they want a stream.
 fn asked(prefix: &str, streams: usize, plain: usize, is_streamed: bool) -> Side {
     let one = |number: usize| {
