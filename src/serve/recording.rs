@@ -128,8 +128,8 @@ pub enum Saved {
     /// As the cassette, in the place of an earlier one.
     Cassette,
     /// As `NAME.unanswered`, because the server did not answer a single request, or because one that had answered
-    /// when the cassette was recorded answers nothing but errors of its own. What a client does then may be worth a
-    /// test, but is not to be taken for what the server says.
+    /// when the cassette was recorded answers nothing but errors of its own, or is gone in the end. What a client does
+    /// then may be worth a test, but is not to be taken for what the server says.
     Unanswered,
     /// As `NAME.failed`, or `NAME.failed-2` and so on, because it was broken off and there is a cassette, which stays,
     /// or because the test that recorded has failed.
@@ -151,8 +151,8 @@ pub enum Course {
 }
 
 impl Recording {
-    /// Whether the server that was named never answered, or nothing but errors where it had answered before. A client
-    /// that did not wait for it does not count.
+    /// Whether the server that was named never answered, or failed where it had answered before. A client that did not
+    /// wait for it does not count.
     pub fn is_unheard(&self) -> bool {
         self.saved == Saved::Unanswered
     }

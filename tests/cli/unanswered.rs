@@ -1,5 +1,8 @@
 //! What is said of a server that does not answer: to the client, and to the person who records.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+
 use insta::assert_snapshot;
 
 use crate::retape::{Running, Stage, said, told};
@@ -340,6 +343,41 @@ fn a_server_that_fails_now_does_not_replace_what_it_had_answered() {
     hint: to test an outage with it: `retape replay tape.unanswered -- COMMAND`
     hint: to take what was recorded: `mv cassettes/tape.unanswered.json cassettes/tape.json`
     ");
+    assert_snapshot!(stage.harmless(&said(&gone)), @"
+    retape: a server failed that had answered before
+    retape: `http://HOST` cannot be reached: the connection was refused; is the server running there?
+    retape: the cassette `tape` stays as it was; what was asked is in cassettes/tape.unanswered.json
+    hint: to test an outage with it: `retape replay tape.unanswered -- COMMAND`
+    hint: to take what was recorded: `mv cassettes/tape.unanswered.json cassettes/tape.json`
+    ");
+}
+
+#[test]
+fn a_server_that_goes_down_on_the_way_does_not_replace_what_it_had_answered() {
+    let stage = Stage::new();
+    let [first, second] = [(); 2].map(|()| Upstream::json(|_| "[]".to_owned()));
+    let record = |second: &str| {
+        let (first, second) = (first.url(), format!("two={second}"));
+        let arguments = ["record", "--upstream", &first, "--upstream", &second, "tape"];
+        stage.around(&arguments, "GET /-two/1\nGET /1\nGET /-two/2").output().unwrap()
+    };
+    assert!(record(&second.url()).status.success());
+    let before = stage.read("cassettes/tape.json");
+    let leaving = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", leaving.local_addr().unwrap());
+    let answering = std::thread::spawn(move || {
+        let (mut wire, _) = leaving.accept().unwrap();
+        drop(leaving);
+        let mut head = [0; 4096];
+        assert!(wire.read(&mut head).unwrap() > 0);
+        wire.write_all(upstream::json(200, "[]").as_bytes()).unwrap();
+    });
+
+    let gone = record(&url);
+    answering.join().unwrap();
+
+    assert_eq!(gone.status.code(), Some(1));
+    assert_eq!(stage.read("cassettes/tape.json"), before);
     assert_snapshot!(stage.harmless(&said(&gone)), @"
     retape: a server failed that had answered before
     retape: `http://HOST` cannot be reached: the connection was refused; is the server running there?

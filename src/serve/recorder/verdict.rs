@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::cassette::{Cassette, Interaction, Recorded, target};
+use crate::cassette::{Cassette, End, Interaction, Outcome, Recorded, Response, target};
 
 /// Why it is not worth the place of an older one: a server that had answered now answers nothing, or nothing but
-/// errors of its own. A command may well be content with that.
+/// errors of its own, or could not be reached any more in the end. A command may well be content with that.
 pub(super) fn lost<'n>(
     old: &Cassette,
     recorded: &Recorded,
@@ -14,11 +14,17 @@ pub(super) fn lost<'n>(
 ) -> Option<String> {
     let before = said(&old.recorded, old.interactions.iter().map(Cow::Borrowed));
     let mut now = said(recorded, new).into_iter();
-    let has_answered = |server: &str| before.get(server).is_some_and(|said| said.is_good);
-    let (_, said) = now.find(|(server, said)| !said.is_good && has_answered(server))?;
-    let errors = said.status.map(|status| format!("nothing but errors ({status})"));
-    let errors = errors.unwrap_or_else(|| "nothing".to_owned());
-    Some(format!("`{}` answers {errors}, and had answered before", said.origin))
+    let is_lost = |(server, now): &(String, Said)| {
+        let before = before.get(server).filter(|before| before.is_good);
+        before.is_some_and(|before| !now.is_good || now.is_gone && !before.is_gone)
+    };
+    let (_, Said { origin, status, is_good, .. }) = now.find(is_lost)?;
+    let said = match status {
+        _ if is_good => "was gone before the end".to_owned(),
+        Some(status) => format!("answers nothing but errors ({status})"),
+        None => "answers nothing".to_owned(),
+    };
+    Some(format!("`{origin}` {said}, and had answered before"))
 }
 
 /// What a server said.
@@ -27,6 +33,8 @@ struct Said {
     origin: String,
     /// Whether anything is no error of its own.
     is_good: bool,
+    /// Whether it could not be reached in the end.
+    is_gone: bool,
     /// The last error.
     status: Option<u16>,
 }
@@ -44,11 +52,14 @@ fn said<'c>(
         let name = recorded.origins.iter().find(is_named).map(|(name, _)| name.clone());
         let server = said.entry(name.unwrap_or_else(|| origin.to_owned())).or_default();
         server.origin = if origin.is_empty() { &*recorded.upstream } else { origin }.to_owned();
-        match interaction.response().map(|response| response.status) {
-            Some(status @ 500..) => server.status = Some(status),
-            Some(_) => server.is_good = true,
-            None => {}
+        match &interaction.outcome {
+            Outcome::Response(Response { status: status @ 500.., .. }) => {
+                server.status = Some(*status);
+            }
+            Outcome::Response(_) => server.is_good = true,
+            Outcome::Nothing(_) => {}
         }
+        server.is_gone = matches!(interaction.outcome, Outcome::Nothing(End::Unreachable));
     }
     said
 }
