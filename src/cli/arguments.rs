@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::tell::Way;
-use crate::cassette::Name;
+use crate::cassette::{Name, Origins};
 use crate::config::{Fault, Glob};
 use crate::error::{Error, Kind, Result};
 use crate::review::report::Rerun;
@@ -260,8 +260,8 @@ impl Common {
 
 impl Live {
     /// The server that has no name.
-    pub(super) fn upstream(&self) -> Result<Option<&str>> {
-        Ok(self.sorted()?.0)
+    pub(super) fn upstream(&self) -> Result<Option<String>> {
+        Ok(Some(self.servers()?.first).filter(|first| !first.is_empty()))
     }
 
     pub(super) fn names_no_server(&self) -> bool {
@@ -270,20 +270,19 @@ impl Live {
 
     /// Whether there are servers that have a name.
     pub(super) fn has_names(&self) -> bool {
-        self.sorted().is_ok_and(|(_, named)| !named.is_empty())
+        self.servers().is_ok_and(|servers| !servers.named.is_empty())
     }
 
     pub(super) fn settle(&self, session: SessionBuilder) -> Result<SessionBuilder> {
         let session = session.grace(self.grace).silence(self.silence);
         let session = if self.fresh { session.fresh() } else { session };
-        let (first, named) = self.sorted()?;
-        let session = first.into_iter().fold(session, SessionBuilder::upstream);
-        let named = named.into_iter();
+        let session = self.upstream()?.into_iter().fold(session, SessionBuilder::upstream);
+        let named = self.servers()?.named.into_iter();
         Ok(named.fold(session, |session, (name, address)| session.named_upstream(name, address)))
     }
 
-    fn sorted(&self) -> Result<session::Sorted<'_>> {
-        session::sorted(self.upstreams.iter().map(String::as_str))
+    fn servers(&self) -> Result<Origins> {
+        session::named(self.upstreams.iter().map(String::as_str))
     }
 }
 

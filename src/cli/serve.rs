@@ -49,7 +49,8 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 impl Served {
     /// Starts the server if one is to be started, and waits until it answers.
     pub(super) async fn start(live: &Live, signals: &mut Signals) -> Result<Start> {
-        let (ready, question) = match (&live.ready, &live.serve, live.upstream()?) {
+        let upstream = live.upstream()?;
+        let (ready, question) = match (&live.ready, &live.serve, upstream.as_deref()) {
             (Some(ready), ..) => {
                 (ready.as_str(), Question::at(ready).map_err(|it| it.of_ready(ready))?)
             }

@@ -55,7 +55,7 @@ pub use summary::{Summary, Unplayed};
 
 pub(crate) use closed::Closed;
 #[cfg(feature = "cli")]
-pub(crate) use servers::{Sorted, sorted};
+pub(crate) use servers::named;
 
 use crate::error::Result;
 use crate::serve::recorder::Course;

@@ -141,34 +141,31 @@ pub(super) enum Any {
     Refused,
 }
 
-/// The first server, and those that have a name.
-pub(crate) type Sorted<'w> = (Option<&'w str>, Vec<(String, String)>);
-
-/// The first server of several as people write them, and those that have a name: `openai=https://api.openai.com`.
+/// Servers as people write them, of which all but the first have a name: `openai=https://api.openai.com`.
 ///
 /// # Errors
 ///
 /// If it is not clear which server is meant.
-pub(crate) fn sorted<'w>(words: impl IntoIterator<Item = &'w str>) -> Result<Sorted<'w>> {
-    let (mut first, mut named) = (None, BTreeMap::new());
+pub(crate) fn named<'w>(words: impl IntoIterator<Item = &'w str>) -> Result<Origins> {
+    let mut origins = Origins::default();
     for word in words {
         match named_address(word) {
             Some((name, address)) => {
-                if named.insert(name, address).is_some_and(|other| other != address) {
+                let other = origins.named.insert(name.to_owned(), address.to_owned());
+                if other.is_some_and(|other| other != address) {
                     return Err(Error::rule(name, "is the name of two servers")
                         .with_hint("give each server a name of its own: `--upstream NAME=URL`"));
                 }
             }
-            None if first.is_some_and(|first| first != word) => {
+            None if !origins.first.is_empty() && origins.first != word => {
                 return Err(Error::rule(word, "is a second server without a name").with_hint(
                     "name all but the first: `--upstream NAME=URL`; a client asks for it at `/-NAME/`",
                 ));
             }
-            None => first = Some(word),
+            None => word.clone_into(&mut origins.first),
         }
     }
-    let owned = |(name, address): (&str, &str)| (name.to_owned(), address.to_owned());
-    Ok((first, named.into_iter().map(owned).collect()))
+    Ok(origins)
 }
 
 /// The name and the address in `openai=https://api.openai.com`. There may be a `=` in an address too.

@@ -458,9 +458,9 @@ impl SessionBuilder {
         let (mut named, mut first) = (self.named.clone(), self.upstream.clone());
         if first.is_none() {
             let said = env::var("RETAPE_UPSTREAM").unwrap_or_default();
-            let (said_first, said_named) = servers::sorted(said.split_whitespace())?;
-            first = said_first.map(str::to_owned);
-            named.extend(said_named);
+            let said = servers::named(said.split_whitespace())?;
+            first = Some(said.first);
+            named.extend(said.named);
         }
         let first = first.filter(|address| !address.is_empty());
         // The clients of a test runner name the server that they mean, as those of the proxy do.
