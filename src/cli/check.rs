@@ -126,17 +126,25 @@ fn is_all_seen(checked: &Checked) -> bool {
 
 /// Says that there are recordings at which nobody has looked: a server that breaks its client makes a test fail.
 fn tell_failed(folder: &Path) {
-    let is_failed = |stem: &String| {
-        let (_, what) = stem.rsplit_once('.').unwrap_or_default();
-        what.starts_with("failed") && Name::new(stem.as_str()).is_ok_and(|name| name.is_beside())
+    let all = |ending: &str| {
+        let is_it = |stem: &String| {
+            let (_, what) = stem.rsplit_once('.').unwrap_or_default();
+            what.starts_with(ending) && Name::new(stem.as_str()).is_ok_and(|name| name.is_beside())
+        };
+        store::stems(folder).filter(is_it).count()
     };
-    let failed = store::stems(folder).filter(is_failed).count();
-    if failed > 0 {
-        tell::line(&format!(
-            "{} of commands that failed: not checked (NAME.failed.json)",
-            count(failed, "recording")
-        ));
-        tell::hint("if the server is why they failed, move them to NAME.json, and check again");
+    let kinds = [("failed", "commands that failed"), ("unanswered", "servers that did not answer")];
+    let mut is_any = false;
+    for (ending, of) in kinds {
+        let number = all(ending);
+        if number > 0 {
+            let recordings = count(number, "recording");
+            tell::line(&format!("{recordings} of {of}: not checked (NAME.{ending}.json)"));
+            is_any = true;
+        }
+    }
+    if is_any {
+        tell::hint("if that is what the server does now, move them to NAME.json, and check again");
     }
 }
 

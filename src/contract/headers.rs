@@ -13,8 +13,11 @@ use crate::message::{Tag, telling};
 
 /// Fields that tell a client what to do next, or where (RFC 9110, sections 10.2, 14 and 15; RFC 8288, 8594,
 /// 6265, 6266), and those that SDKs of agent servers read.
-const TELLING: [&str; 19] = [
+const TELLING: [&str; 23] = [
     "accept-ranges",
+    "access-control-allow-credentials",
+    "access-control-allow-origin",
+    "access-control-expose-headers",
     "allow",
     "content-disposition",
     "content-location",
@@ -33,6 +36,7 @@ const TELLING: [&str; 19] = [
     "www-authenticate",
     "x-request-id",
     "x-should-retry",
+    "x-total-count",
 ];
 
 /// A number of so many digits is said again by chance hardly ever.

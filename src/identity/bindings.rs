@@ -21,6 +21,9 @@ struct Fresh<'a> {
 pub(super) type Scoped<T> = HashMap<Scope, HashMap<String, T, State>, State>;
 type State = foldhash::fast::FixedState;
 
+/// A number with fewer characters may be drawn twice by chance.
+const LARGE: usize = 7;
+
 impl Bindings {
     /// Whether all pairs of recorded and live values agree with each other and with what is bound:
     /// each recorded one stands for one live one, and the other way round.
@@ -131,11 +134,11 @@ impl Bindings {
         let known = known.or_else(|| fresh.live.get(&(scope, &*recorded.identifier)).copied());
         let taken = self.stands_for(scope, &live.identifier);
         let taken = taken.or_else(|| fresh.recorded.get(&(scope, &*live.identifier)).copied());
-        match (known, taken) {
-            (None, None) => true,
-            (Some(known), Some(taken)) => known == live.identifier && taken == recorded.identifier,
-            _ => false,
-        }
+        let is_known = known.is_none_or(|known| known == live.identifier);
+        is_known
+            && (known.is_some() == taken.is_some()
+                && taken.is_none_or(|it| it == recorded.identifier)
+                || may_coincide(&live.identifier))
     }
 
     /// Whether a reference to an earlier request means the one that the recorded reference meant.
@@ -143,4 +146,9 @@ impl Bindings {
         let known = self.live(Scope::Call, &recorded.identifier);
         known.is_none_or(|known| known.identifier == live.identifier)
     }
+}
+
+/// Whether a client may say the same for two things: `7` for `13` and for `5`.
+fn may_coincide(live: &str) -> bool {
+    live.len() < LARGE && live.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }

@@ -124,7 +124,8 @@ fn recordings_of_commands_that_failed_are_told_and_not_checked() {
     assert_eq!(status, Some(0));
     assert_snapshot!(said, @"
     retape: 2 recordings of commands that failed: not checked (NAME.failed.json)
-    hint: if the server is why they failed, move them to NAME.json, and check again
+    retape: 1 recording of servers that did not answer: not checked (NAME.unanswered.json)
+    hint: if that is what the server does now, move them to NAME.json, and check again
     retape: all contracts are kept
     ");
 }

@@ -8,13 +8,14 @@
 //! Only answers to the same requests are compared, and what the client says itself is left out.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::BuildHasher as _;
 
 use foldhash::fast::FixedState;
 
 use super::about::LOOKED_AT;
 use super::draft::{Draft, Shown, at};
+use super::forms::{self, Asked};
 use super::instead::hardly_chance;
 use super::report::{Part, Verdict};
 use super::rule::Rule;
@@ -32,48 +33,79 @@ const LEAST_SAID: usize = 3;
 
 /// Adds what always was so and never is any more to what else has changed. `is_said` tells whether the clients of a
 /// side say a word themselves.
-pub(super) fn add(
+pub(super) fn add<'a>(
     drafts: &mut Vec<Draft>,
     was: &Contract,
-    [before, answers]: [&[Answer]; 2],
+    [before, answers]: [&'a [Answer]; 2],
     same: &BTreeSet<String>,
     is_said: impl Fn(&str) -> [bool; 2],
 ) {
-    let sides = [before, answers].map(|side| -> Vec<(Question, &Answer)> {
+    let sides = [before, answers].map(|side| -> Vec<(Question, &'a Answer)> {
         // What was not recorded again says nothing of the server of now, nor what stood there before.
         let again = side.iter().filter(|it| !same.contains(&it.place)).take(LOOKED_AT);
         again.map(|answer| (Question::of(answer), answer)).collect()
     });
+    let asked = asked(was, &sides);
+    forms::add(drafts, &asked);
     // What an answer says depends on the question, and what it looks like on how it is asked.
     let alike = of_same(&sides, |question| question.places);
     let equal = of_same(&sides, |question| question.says);
-    let Some(values) = both_sides(was, &alike) else { return };
-    let are_all = alike.iter().flatten().count() == equal.iter().flatten().count();
-    let others = if are_all { None } else { both_sides(was, &equal) };
-    let words = if are_all { Some(&values) } else { others.as_ref() };
-    let words = words.into_iter().flat_map(|sides| {
+    if alike.iter().any(|side| side.len() < FEWEST) {
+        return;
+    }
+    let of_all = |answers: &[Vec<&Answer>; 2]| answers.iter().map(Vec::len).sum::<usize>();
+    let values = |answers: &[Vec<&'a Answer>; 2]| answers.each_ref().map(|it| values(was, it));
+    let (those_alike, those_equal);
+    let alike = match &*asked {
+        [one] if of_all(&one.answers) == of_all(&alike) => &one.sides,
+        _ => {
+            those_alike = values(&alike);
+            &those_alike
+        }
+    };
+    let words = |sides: &[&[Side<'_>; 2]]| {
         told(sides, &|pair| pair.words(), &|pair, chance| pair.word(chance, &is_said))
-    });
-    let traits = told(&values, &|pair| pair.traits(), &|pair, chance| pair.lost(chance, &is_said));
-    for draft in words.chain(traits) {
+    };
+    let each: Vec<&[Side<'_>; 2]> = asked.iter().map(|it| &it.sides).collect();
+    let mut found = Vec::new();
+    if asked.len() > 1 {
+        those_equal = values(&equal);
+        found = words(&[&those_equal]);
+    }
+    found.extend(words(&each));
+    let traits = told(&[alike], &|pair| pair.traits(), &|pair, chance| pair.lost(chance, &is_said));
+    for draft in found.into_iter().chain(traits) {
         if !drafts.iter().any(|other| is_told(other, &draft)) {
             drafts.push(draft);
         }
     }
 }
 
+/// The answers to each question that both sides ask, which is not known to be another one.
+fn asked<'a>(was: &Contract, sides: &[Vec<(Question, &'a Answer)>; 2]) -> Vec<Asked<'a>> {
+    let mut all: BTreeMap<u64, [Vec<&Answer>; 2]> = BTreeMap::new();
+    for (number, side) in sides.iter().enumerate() {
+        for (question, answer) in side {
+            all.entry(question.says).or_default()[number].push(answer);
+        }
+    }
+    let both = all.into_values().filter(|answers| answers.iter().all(|it| !it.is_empty()));
+    both.map(|answers| Asked { sides: answers.each_ref().map(|it| values(was, it)), answers })
+        .collect()
+}
+
 /// What `find` finds in the places of both sides, which could have come out otherwise by chance in as many ways as
 /// `tried` counts.
 fn told(
-    [old, new]: &[Side<'_>; 2],
+    all: &[&[Side<'_>; 2]],
     tried: &dyn Fn(&Pair<'_, '_>) -> usize,
     find: &dyn Fn(&Pair<'_, '_>, &Chance<'_>) -> Option<Draft>,
 ) -> Vec<Draft> {
-    let both: Vec<Pair<'_, '_>> = old
-        .iter()
-        .filter_map(|(place, old)| Some(Pair { place, old, new: new.get(place)? }))
-        .filter(|pair| pair.old.all.len() >= FEWEST && pair.new.all.len() >= FEWEST)
-        .collect();
+    let pairs = all.iter().flat_map(|[old, new]| {
+        old.iter().filter_map(|(place, old)| Some(Pair { place, old, new: new.get(place)? }))
+    });
+    let both: Vec<Pair<'_, '_>> =
+        pairs.filter(|pair| pair.old.all.len() >= FEWEST && pair.new.all.len() >= FEWEST).collect();
     let tried = both.iter().map(tried).sum::<usize>().max(1);
     let chance = |table| exact(table) * tried as f64;
     both.iter().filter_map(|pair| find(pair, &chance)).collect()
@@ -87,7 +119,7 @@ type Chance<'a> = dyn Fn([(u64, u64); 2]) -> f64 + 'a;
 pub(super) struct Question {
     /// In which places it says something, whatever that is.
     pub(super) places: u64,
-    /// The same with its words, without those that have a digit, as identifiers and numbers do.
+    /// The same with its words.
     says: u64,
 }
 
@@ -95,9 +127,7 @@ impl Question {
     pub(super) fn of(answer: &Answer) -> Self {
         let state = FixedState::default();
         let said = answer.said_by_client().unwrap_or_default();
-        let words = said.split(|char: char| !char.is_alphanumeric());
-        let words = words.filter(|word| !word.bytes().any(|byte| byte.is_ascii_digit()));
-        let words: Vec<&str> = words.collect();
+        let words: Vec<&str> = words(said).collect();
         let mut places = BTreeSet::new();
         if let Some(json) = Text::read(said) {
             json.each_leaf(|pointer, _, _, _| {
@@ -113,6 +143,12 @@ impl Question {
     }
 }
 
+/// The words of a request without those that have a digit, as identifiers and numbers do.
+pub(super) fn words(said: &str) -> impl Iterator<Item = &str> {
+    let words = said.split(|char: char| !char.is_alphanumeric());
+    words.filter(|word| !word.bytes().any(|byte| byte.is_ascii_digit()))
+}
+
 /// The answers to such requests as are on both sides.
 fn of_same<'a>(
     sides: &[Vec<(Question, &'a Answer)>; 2],
@@ -126,11 +162,6 @@ fn of_same<'a>(
             side.iter().filter(|(it, _)| asked.iter().all(|asked| asked.contains(&part(it))));
         kept.map(|(_, answer)| *answer).collect()
     })
-}
-
-fn both_sides<'a>(was: &Contract, sides: &[Vec<&'a Answer>; 2]) -> Option<[Side<'a>; 2]> {
-    let are_enough = sides.iter().all(|side| side.len() >= FEWEST);
-    are_enough.then(|| sides.each_ref().map(|answers| values(was, answers)))
 }
 
 /// A pointer in which all elements of a list are one.

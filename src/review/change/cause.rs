@@ -60,9 +60,12 @@ pub(super) fn instead(all: &mut [(&Endpoint, Vec<Draft>)]) {
             let is_there = |draft: &Draft| {
                 draft.shown.is_some() && shown(draft).all(|place| told.contains(place))
             };
-            // The same status is told of the endpoint.
-            let is_of_request =
-                |draft: &Draft| draft.rule == Rule::RequestRefused && cause.rule == Rule::StatusNew;
+            // The same status is told of the endpoint, unless it took the place of another one there.
+            let is_of_request = |draft: &Draft| {
+                draft.rule == Rule::RequestRefused
+                    && cause.rule == Rule::StatusNew
+                    && (draft.key.starts_with(&cause.key) || draft.key.ends_with(&cause.key))
+            };
             let mut brought = Vec::new();
             for (other, drafts) in &mut *all {
                 if (&other.method, &other.path) == (&endpoint.method, &endpoint.path) {

@@ -174,6 +174,11 @@ fn report(
     report
 }
 
+/// A media type, in a sentence.
+pub(super) fn named_media(media: &str) -> String {
+    if media.is_empty() { "no media type".to_owned() } else { format!("`{media}`") }
+}
+
 /// What is promised on one side.
 pub(super) struct Promises {
     pub(super) traffic: Traffic,
@@ -434,7 +439,7 @@ fn appeared(endpoint: &Endpoint, is_gone: bool, was: &Promises, is: &Promises) -
         (false, true, true) => {
             let like = |it: &Endpoint| same_path(it) && it.status == number;
             let verdict = takes_place(endpoint, like, was, is);
-            (Rule::MediaNew, verdict, format!("it answers with `{media}`"))
+            (Rule::MediaNew, verdict, format!("it answers with {}", named_media(media)))
         }
         (true, false, _) => {
             (Rule::EndpointGone, Verdict::Trim, "the endpoint is not recorded any more".to_owned())
@@ -442,9 +447,11 @@ fn appeared(endpoint: &Endpoint, is_gone: bool, was: &Promises, is: &Promises) -
         (true, true, false) => {
             (Rule::StatusGone, Verdict::Trim, format!("status {number} is not recorded any more"))
         }
-        (true, true, true) => {
-            (Rule::MediaGone, Verdict::Trim, format!("`{media}` is not recorded any more"))
-        }
+        (true, true, true) => (
+            Rule::MediaGone,
+            Verdict::Trim,
+            format!("{} is not recorded any more", named_media(media)),
+        ),
     };
     let draft = at_status(rule, verdict, what).witnessed(is.first(endpoint));
     instead::weigh_gone(draft, endpoint, was, is)

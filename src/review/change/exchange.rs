@@ -1,8 +1,12 @@
 //! One request and its answer, before and after.
 
 use std::cell::OnceCell;
+use std::hash::BuildHasher as _;
 use std::ops::Range;
 
+use foldhash::fast::FixedState;
+
+use super::always;
 use super::report::{Difference, Exchange, Mark};
 use crate::cassette::splice::disjoint;
 use crate::cassette::{Body, Cassette, Interaction, Place, Request, Response};
@@ -44,8 +48,12 @@ impl<'a> Turn<'a> {
 
     /// What there is to tell about it.
     pub(super) fn exchange(&self) -> Exchange {
-        let Request { method, path, .. } = &self.interaction.request;
+        let request = &self.interaction.request;
+        let Request { method, path, .. } = request;
         let answer = self.answer.as_ref();
+        let body = request.readable();
+        let body = String::from_utf8_lossy(&body);
+        let said = [request.query().unwrap_or_default(), &*body].map(words_of);
         Exchange {
             number: self.number + 1,
             method: method.clone(),
@@ -55,6 +63,7 @@ impl<'a> Turn<'a> {
             ms: answer.map_or(0, |answer| last_ms(answer.response)),
             trace: answer.map(Answer::marks).unwrap_or_default(),
             has_result: self.has_result(),
+            says: FixedState::default().hash_one(said),
         }
     }
 
@@ -73,6 +82,10 @@ impl<'a> Turn<'a> {
         let answer = self.answer.as_ref();
         answer.map_or_else(|| "none".to_owned(), |answer| answer.response.status.to_string())
     }
+}
+
+fn words_of(said: &str) -> String {
+    always::words(said).collect::<Vec<_>>().join(" ")
 }
 
 impl Answer<'_> {

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::compare::Promises;
+use super::compare::{Promises, named_media};
 use super::draft::{Draft, Position, Shown};
 use super::report::{Part, Verdict};
 use super::requests::{self, Unanswered};
@@ -28,8 +28,8 @@ pub(super) fn answered(gone: &Endpoint, was: &Promises, is: &Promises) -> Option
     let counted = || (!is_recorded).then(|| more_often(gone, &may_be, was, is)).flatten();
     let (other, shown, weight) = asked.or_else(counted)?;
     let draft = if other.status == gone.status {
-        let (before, now) = (&gone.media, &other.media);
-        let what = format!("a request that was answered with `{before}` is answered with `{now}`");
+        let [before, now] = [gone, other].map(|it| named_media(&it.media));
+        let what = format!("a request that was answered with {before} is answered with {now}");
         Draft::new(Rule::MediaGone, Verdict::Breaking, Part::Endpoint, what)
     } else {
         requests::answered_otherwise(gone.status, other.status)

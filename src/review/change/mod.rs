@@ -19,6 +19,7 @@ mod compare;
 mod cut;
 mod draft;
 mod exchange;
+mod forms;
 mod gap;
 mod group;
 mod instead;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::compare::{Promises, at_status, status_new, takes_place};
+use super::compare::{Promises, at_status, named_media, status_new, takes_place};
 use super::draft::Draft;
 use super::instead::recordings;
 use super::report::Verdict;
@@ -21,12 +21,18 @@ pub(super) fn moved<'a>(
     was: &'a Promises,
     is: &'a Promises,
 ) -> BTreeMap<&'a Endpoint, &'a Endpoint> {
-    type Like = fn(&Endpoint, &Endpoint) -> bool;
-    let same: Like = |one, other| one.status == other.status && one.media == other.media;
-    let alike: Like =
-        |one, other| (one.status < 400) == (other.status < 400) && one.media == other.media;
-    let as_json: Like =
-        |one, other| one.status == other.status && is_of_json(one) && is_of_json(other);
+    type Like<'l> = &'l dyn Fn(&Endpoint, &Endpoint) -> bool;
+    let same: Like<'_> = &|one, other| one.status == other.status && one.media == other.media;
+    let alike: Like<'_> =
+        &|one, other| (one.status < 400) == (other.status < 400) && one.media == other.media;
+    // Some servers call their JSON a text.
+    let is_json = |endpoint: &Endpoint| {
+        let mut sides = [was, is].into_iter().filter_map(|side| side.all.get(endpoint));
+        let is_read = sides.next().is_some_and(|promise| promise.contract.body.is_some());
+        is_read || Media::of(Some(&endpoint.media)) == Media::Json
+    };
+    let as_json: Like<'_> =
+        &|one, other| one.status == other.status && is_json(one) && is_json(other);
     // What is a name in a path shows in both together.
     let both: BTreeSet<Endpoint> = was.all.keys().chain(is.all.keys()).cloned().collect();
     let settled = settled(&both, std::iter::empty());
@@ -49,7 +55,7 @@ pub(super) fn moved<'a>(
     let has_slashes = |one: &Endpoint, other: &Endpoint| {
         one.path == other.path || differ_by_name_with_slashes(&one.path, &other.path)
     };
-    let before = |endpoint: &'a Endpoint, among: &Alike<'a>, is_it: Like| {
+    let before = |endpoint: &'a Endpoint, among: &Alike<'a>, is_it: Like<'_>| {
         let [gone, new] = among.to(endpoint);
         [same, alike, as_json].into_iter().find_map(|like| {
             let own = |it: &&&Endpoint| like(it, endpoint) && is_it(it, endpoint);
@@ -59,10 +65,10 @@ pub(super) fn moved<'a>(
     };
     let found = |endpoint: &'a Endpoint| {
         let asked_anew = || {
-            let other = before(endpoint, &slashed, has_slashes);
+            let other = before(endpoint, &slashed, &has_slashes);
             other.filter(|it| is_same_question([it, endpoint], was, is))
         };
-        before(endpoint, &there, |_, _| true).or_else(asked_anew)
+        before(endpoint, &there, &|_, _| true).or_else(asked_anew)
     };
     new.iter().filter_map(|endpoint| Some((*endpoint, found(endpoint)?))).collect()
 }
@@ -120,10 +126,6 @@ fn has_common(one: &Contract, other: &Contract) -> bool {
     one.is_empty() || other.is_empty() || !one.is_disjoint(&other)
 }
 
-fn is_of_json(endpoint: &Endpoint) -> bool {
-    Media::of(Some(&endpoint.media)) == Media::Json
-}
-
 /// That an endpoint answers with another status or media type than before, and never with that.
 pub(super) fn otherwise(
     [before, endpoint]: [&Endpoint; 2],
@@ -132,9 +134,9 @@ pub(super) fn otherwise(
 ) -> Option<Draft> {
     let takes_place = || takes_place(endpoint, |it| it == before, was, is);
     let (rule, verdict, old, what) = if before.media != endpoint.media {
-        let (old, new) = (&before.media, &endpoint.media);
-        let what = format!("it answers with `{new}`, and not `{old}` any more");
-        (Rule::MediaNew, takes_place(), old.clone(), what)
+        let [old, new] = [before, endpoint].map(|it| named_media(&it.media));
+        let what = format!("it answers with {new}, and not {old} any more");
+        (Rule::MediaNew, takes_place(), before.media.clone(), what)
     } else if before.status != endpoint.status {
         let is_answered_again = !was.places(before).is_disjoint(&is.places(endpoint));
         let (old, new) = (before.status, endpoint.status);

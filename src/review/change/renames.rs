@@ -121,6 +121,10 @@ fn named(paths: &[String]) -> String {
 pub(super) fn rename(drafts: &mut Vec<Draft>, part: Part) {
     let text = |draft: &Draft| {
         let shape = draft.possible.as_ref()?.text.split_once(": ")?.1;
+        // What is always nothing is like any other nothing.
+        if matches!(shape, "null" | "{}" | "[]") {
+            return None;
+        }
         Some((around(&draft.path).to_owned(), shape.to_owned()))
     };
     let is_new = |draft: &Draft| draft.rule == Rule::FieldNew && draft.key.is_empty();

@@ -342,6 +342,9 @@ pub struct Exchange {
     /// Whether it is a call by JSON-RPC that came to a result, or to an error.
     #[serde(skip)]
     pub(super) has_result: Option<bool>,
+    /// What the request says in words, as a hash.
+    #[serde(skip)]
+    pub(super) says: u64,
 }
 
 /// A message of an answer, or the deltas of one.

@@ -171,7 +171,7 @@ pub(super) fn unanswered(cassettes: &[CassettePair]) -> Vec<Unanswered> {
             cassettes.iter().flat_map(|pair| pair.interactions.iter().map(move |it| (pair, it)));
         all.filter_map(|(pair, it)| Some((pair.name.as_str(), asked_again(it)?)))
     };
-    let mut ways: BTreeMap<(&str, String), [BTreeSet<&str>; 2]> = BTreeMap::new();
+    let mut ways: BTreeMap<(&str, String, u64), [BTreeSet<&str>; 2]> = BTreeMap::new();
     for (name, pair) in pairs() {
         let [was, is] = pair.map(is_refused);
         if was != is {
@@ -213,11 +213,11 @@ fn is_refused(exchange: &Exchange) -> bool {
 }
 
 /// What is asked, whatever it is about.
-fn question(exchange: &Exchange) -> (&str, String) {
+fn question(exchange: &Exchange) -> (&str, String, u64) {
     let path = exchange.path.split('?').next().unwrap_or_default();
     let has_digit = |segment: &str| segment.bytes().any(|byte| byte.is_ascii_digit());
     let segments = path.split('/').map(|segment| if has_digit(segment) { "{}" } else { segment });
-    (&exchange.method, segments.collect::<Vec<_>>().join("/"))
+    (&exchange.method, segments.collect::<Vec<_>>().join("/"), exchange.says)
 }
 
 /// How likely so many or more of these go one way, if each is as likely to go the other (McNemar, Psychometrika 1947,
@@ -263,9 +263,9 @@ pub(super) fn answered_otherwise(was: u16, is: u16) -> Draft {
     Draft::new(Rule::StatusGone, Verdict::Breaking, Part::Endpoint, what)
 }
 
-/// Whether a status says what is wrong with a request, and not how busy the server is.
+/// Whether a status says what is wrong with a request or a server, and not how busy that is.
 fn says_why(status: u16) -> bool {
-    (400..500).contains(&status) && !matches!(status, 408 | 425 | 429)
+    (400..=501).contains(&status) && !matches!(status, 408 | 425 | 429)
 }
 
 /// A call by JSON-RPC that does not come to a result any more.

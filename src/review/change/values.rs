@@ -24,7 +24,7 @@ const LONGEST_WORD: usize = 256;
 const MOST_WORDS: usize = 64;
 
 /// Where a value stands: the part of the answer, the kind of message as far as that is told, and the steps to it.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place<'a> {
     pub(super) part: Part,
     kind: Option<&'a str>,
@@ -42,15 +42,59 @@ impl Place<'_> {
         }
     }
 
+    /// Whether a contract calls it so, which names no kind where there is only one.
+    pub(super) fn is_called(&self, path: &str) -> bool {
+        path == self.path || path == self.named()
+    }
+
+    /// Where the object stands of which it is a member; nothing for an element of a list.
+    pub(super) fn parent(&self) -> Option<Self> {
+        let (path, _) = self.path.rsplit_once('.').unwrap_or(("", &self.path));
+        let is_member = !self.path.is_empty() && !self.path.ends_with(']');
+        is_member.then(|| Self { path: path.to_owned(), ..*self })
+    }
+
     /// The name of the field.
     pub(super) fn field(&self) -> &str {
         self.path.rsplit('.').next().unwrap_or_default().trim_end_matches("[]")
     }
 }
 
+/// What can stand at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Null,
+    /// A list of nothing.
+    Empty,
+    Truth,
+    Number,
+    Text,
+    List,
+    Object,
+}
+
+impl Form {
+    pub(super) const ALL: [Self; 7] =
+        [Self::Null, Self::Empty, Self::Truth, Self::Number, Self::Text, Self::List, Self::Object];
+
+    pub(super) fn said(self) -> &'static str {
+        match self {
+            Self::Null => "`null`",
+            Self::Empty => "empty",
+            Self::Truth => "a truth value",
+            Self::Number => "a number",
+            Self::Text => "a text",
+            Self::List => "a list",
+            Self::Object => "an object",
+        }
+    }
+}
+
 /// What stands at a place in all answers of a side.
 #[derive(Default)]
 pub(super) struct Values<'a> {
+    /// How many recordings have each of the forms there.
+    pub(super) forms: [Recordings; 7],
     pub(super) all: Recordings,
     /// The last of them.
     last: Option<Source>,
@@ -187,6 +231,10 @@ impl<'a> Tree<'a> {
         elements
     }
 
+    fn form(&mut self, node: usize, form: Form, source: Source) {
+        self.nodes[node].values.forms[form as usize].insert(source);
+    }
+
     fn see(&mut self, node: usize, source: Source, shown: (&'a str, Position)) -> &mut Values<'a> {
         let seen = &mut self.nodes[node].values;
         if seen.last != Some(source) {
@@ -219,6 +267,7 @@ impl<'a> Walk<'_, 'a> {
         self.depth += 1;
         match value.container() {
             Some(Container::Object) => {
+                self.tree.form(node, Form::Object, source);
                 for (name, member) in value.members() {
                     let at = self.tree.member(node, name);
                     self.visit(member, at, source, is_outermost);
@@ -232,6 +281,8 @@ impl<'a> Walk<'_, 'a> {
                     self.visit(element, at, source, false);
                     count += 1;
                 }
+                let form = if count == 0 { Form::Empty } else { Form::List };
+                self.tree.form(node, form, source);
                 self.see(node, source).traits.list(count);
             }
             None => self.leaf(value, node, source),
@@ -242,12 +293,14 @@ impl<'a> Walk<'_, 'a> {
     fn leaf(&mut self, value: Text<'a>, node: usize, source: Source) {
         let spelled = value.as_str();
         if let Some(text) = value.string() {
+            self.tree.form(node, Form::Text, source);
             let seen = self.see(node, source);
             let is_word = seen.traits.text(&text);
             if is_word && text.len() <= LONGEST_WORD {
                 seen.word(text, source);
             }
         } else if let Ok(number) = spelled.parse::<f64>() {
+            self.tree.form(node, Form::Number, source);
             let is_code = self.tree.nodes[node].is_code;
             let answer = self.answer.place.as_str();
             let seen = self.see(node, source);
@@ -257,6 +310,9 @@ impl<'a> Walk<'_, 'a> {
             if is_code {
                 seen.word(Cow::Borrowed(spelled), source);
             }
+        } else {
+            let form = if spelled == "null" { Form::Null } else { Form::Truth };
+            self.tree.form(node, form, source);
         }
     }
 

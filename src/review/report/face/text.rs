@@ -36,7 +36,7 @@ impl Page {
             let endpoint = &group.change.place.endpoint;
             if at != Some(endpoint) {
                 self.line("");
-                self.head(Style::Bold, &endpoint.to_string());
+                self.told(0, Style::Bold, &endpoint.to_string(), 3);
                 at = Some(endpoint);
             }
             self.change(group);

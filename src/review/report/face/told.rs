@@ -13,7 +13,7 @@ use crate::review::report::line::{count, width};
 /// nothing did.
 pub(super) fn headline(report: &Report, place: &dyn Fn(&Endpoint) -> String) -> String {
     let is_gone = |change: &&Change| change.verdict == Verdict::Trim && change.approved.is_none();
-    let open = || report.changes.iter().find(|change| change.is_open());
+    let open = || report.changes.iter().filter(|it| it.is_open()).min_by_key(|it| gravity(it));
     // What is gone may be what a client needs: nobody asked.
     let told = open().or_else(|| report.changes.iter().find(is_gone));
     match told {
@@ -41,6 +41,17 @@ pub(super) fn headline(report: &Report, place: &dyn Fn(&Endpoint) -> String) -> 
         }
         None => "nothing changed in what is promised".to_owned(),
     }
+}
+
+/// The worst is the least: a client that gets no answer looks at nothing else, and few look at header fields.
+fn gravity(change: &Change) -> (Verdict, u8) {
+    let rank = match change.rule {
+        Rule::RequestRefused | Rule::AnswerCut | Rule::ListedGone => 0,
+        Rule::EndpointNew => 2,
+        _ if change.place.part == Part::Headers => 2,
+        _ => 1,
+    };
+    (change.verdict, rank)
 }
 
 fn told_first(change: &Change, place: &dyn Fn(&Endpoint) -> String) -> String {

@@ -1,0 +1,136 @@
+//! What stands where the same is asked, and always was of another form.
+//!
+//! # Rationale
+//!
+//! An endpoint answers several questions, each in its own way: what one gets is a list, and what another gets is an
+//! object. Its contract is of all of them, and so it allows all to each. The recordings of both sides show more: which
+//! question always got a list, and always gets an object now. What differs by itself between recordings of one question
+//! had a try at that, and so the chance grows with how much does.
+
+use super::draft::{Draft, Position, Shown, at};
+use super::instead::hardly_chance;
+use super::report::Verdict;
+use super::rule::Rule;
+use super::values::{Form, Place, Side, Values};
+use super::weight::{CHANCE, CHANCE_OF_ALL};
+use crate::contract::Answer;
+use crate::contract::order::exact;
+use crate::contract::shape::Recordings;
+
+/// So many recordings of each side tell of a question whose answers do not differ by themselves.
+const FEWEST: usize = 3;
+
+/// What is asked on both sides alike, and what answers it there.
+pub(super) struct Asked<'a> {
+    pub(super) answers: [Vec<&'a Answer>; 2],
+    pub(super) sides: [Side<'a>; 2],
+}
+
+/// Adds what always was of one form where the same was asked, and never is any more.
+pub(super) fn add(drafts: &mut Vec<Draft>, all: &[Asked<'_>]) {
+    let found: Vec<Found<'_, '_>> = all.iter().flat_map(found).collect();
+    let varied: usize = all.iter().flat_map(|it| &it.sides).map(varied).sum();
+    let tried = (found.len() + varied) as f64;
+    for it in found {
+        let [was, is] = it.recordings;
+        let chance = exact([(was as u64, was as u64), (0, is as u64)]) * tried;
+        let is_steady = varied == 0 && was.min(is) >= FEWEST;
+        if chance > CHANCE_OF_ALL && !is_steady {
+            continue;
+        }
+        let verdict = if chance < CHANCE { Verdict::Breaking } else { Verdict::Unproven };
+        let why = hardly_chance(is, [was, was]);
+        let is_there = |other: &&mut Draft| {
+            other.part == it.place.part
+                && it.place.is_called(&other.path)
+                && other.verdict < Verdict::Compatible
+        };
+        let mut told = drafts.iter_mut().filter(is_there).peekable();
+        if told.peek().is_none() {
+            drafts.push(it.draft(verdict, &why));
+            continue;
+        }
+        // What a contract allows to all that is asked may still be gone from some of it by chance.
+        let is_weighed = |rule| matches!(rule, Rule::TypeNew | Rule::KindNew | Rule::FieldMissing);
+        for other in told.filter(|it| verdict < it.verdict && is_weighed(it.rule)) {
+            other.verdict = verdict;
+            other.why.clone_from(&why);
+        }
+    }
+}
+
+/// A place at which something always was of one form, and never is.
+struct Found<'s, 'a> {
+    asked: &'s Asked<'a>,
+    place: &'s Place<'a>,
+    /// How many recordings of both sides show it.
+    recordings: [usize; 2],
+    was: Form,
+    /// Nothing if nothing stands there.
+    is: Vec<Form>,
+}
+
+fn found<'s, 'a>(asked: &'s Asked<'a>) -> impl Iterator<Item = Found<'s, 'a>> {
+    let [old, new] = &asked.sides;
+    old.iter().filter_map(move |(place, before)| {
+        let [was] = *forms(before).collect::<Vec<_>>() else { return None };
+        // Where there was nothing, something is no harm.
+        if matches!(was, Form::Null | Form::Empty) || !is_always(place, before, old) {
+            return None;
+        }
+        let shown = count(before);
+        let (is, now) = match new.get(place) {
+            Some(now) => (forms(now).collect::<Vec<_>>(), count(now)),
+            None => (Vec::new(), new.get(&place.parent()?)?.forms[Form::Object as usize].len()),
+        };
+        let is_other = now > 0 && !is.contains(&was);
+        is_other.then_some(Found { asked, place, recordings: [shown, now], was, is })
+    })
+}
+
+/// How many places have several forms, or are not always there.
+fn varied(side: &Side<'_>) -> usize {
+    let differs = |(place, values): &(&Place<'_>, &Values<'_>)| {
+        forms(values).nth(1).is_some() || !is_always(place, values, side)
+    };
+    side.iter().filter(differs).count()
+}
+
+fn forms<'s>(values: &'s Values<'_>) -> impl Iterator<Item = Form> + 's {
+    Form::ALL.into_iter().filter(|form| values.forms[*form as usize].len() > 0)
+}
+
+fn count(values: &Values<'_>) -> usize {
+    values.forms.iter().map(Recordings::len).max().unwrap_or_default()
+}
+
+/// Whether it is in each object that could have it.
+fn is_always(place: &Place<'_>, values: &Values<'_>, side: &Side<'_>) -> bool {
+    let around = place.parent().and_then(|parent| side.get(&parent));
+    around.is_none_or(|around| count(values) >= around.forms[Form::Object as usize].len())
+}
+
+impl Found<'_, '_> {
+    fn draft(&self, verdict: Verdict, why: &str) -> Draft {
+        let name = at(self.place.part, &self.place.named());
+        let was = self.was.said();
+        let (rule, what) = if self.is.is_empty() {
+            (
+                Rule::FieldMissing,
+                format!("{name} is gone where the same is asked, and always was {was}"),
+            )
+        } else {
+            let is: Vec<&str> = self.is.iter().map(|form| form.said()).collect();
+            let is = is.join(" or ");
+            (Rule::TypeNew, format!("{name} is {is} where the same is asked, and always was {was}"))
+        };
+        let mut places = self.asked.answers[1].iter().map(|answer| answer.place.as_str());
+        let shown = places.next().map(|first| {
+            let mut shown = Shown::new(first, Position::Whole);
+            shown.places.extend(places.map(str::to_owned));
+            shown
+        });
+        let draft = Draft::new(rule, verdict, self.place.part, what);
+        draft.at(self.place.named()).keyed("asked").because(why).witnessed(shown)
+    }
+}
