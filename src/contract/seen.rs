@@ -12,7 +12,7 @@ use super::order::FEWEST;
 use super::text::{BODY, EVENTS, HEADERS};
 use super::traffic::Answer;
 use super::{Contract, Kinds};
-use crate::contract::shape::{Census, Change, Difference, Schema, Share, Source};
+use crate::contract::shape::{Census, Loss, Lost, Schema, Share, Source};
 
 /// Something that a contract allows and does not require.
 pub(crate) struct Seen {
@@ -21,7 +21,7 @@ pub(crate) struct Seen {
     /// The kind of the message, where no field tells it.
     pub(crate) kind: Option<String>,
     /// What it would be not to see it any more.
-    pub(crate) gone: Change,
+    pub(crate) gone: Loss,
     /// How many recordings show it.
     pub(crate) share: Share,
 }
@@ -127,11 +127,11 @@ impl Seen {
         let at = self.gone.at();
         let inside = [self.part, self.kind.as_deref().unwrap_or_default(), &at];
         let inside: Vec<&str> = inside.into_iter().filter(|step| !step.is_empty()).collect();
-        let what = match &self.gone.difference {
-            Difference::ValueRemoved(word) => format!("={word}"),
-            Difference::TruthRemoved(truth) => format!("={truth}"),
-            Difference::BranchRemoved(tag, word) => format!(" {tag}={word}"),
-            Difference::Narrowed(schema) => format!(" {}", schema.kind()),
+        let what = match &self.gone.what {
+            Lost::Value(word) => format!("={word}"),
+            Lost::Truth(truth) => format!("={truth}"),
+            Lost::Kind(tag, word) => format!(" {tag}={word}"),
+            Lost::Types(schema) => format!(" {}", schema.kind()),
             _ => "?".to_owned(),
         };
         format!("{}{what}", inside.join(" "))

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::change::Place;
+use super::loss::Place;
 use super::sample::{Element, Member, Sample};
 use super::schema::{self, Array, Fields, Number, Object, Presence, Rest, Schema, Union};
 use super::show::{alternatives, quote};
@@ -19,7 +19,7 @@ const SHOWN: usize = 40;
 pub struct Violation {
     /// Where, as a JSON Pointer (RFC 6901).
     pub pointer: String,
-    /// Where in the promise, as in a [`Change`](super::Change); a field that is missing counts as the
+    /// Where in the promise, as in a [`Loss`](super::Loss); a field that is missing counts as the
     /// place.
     pub place: Vec<String>,
     /// What is wrong there.

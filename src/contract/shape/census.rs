@@ -5,7 +5,7 @@ use std::hash::BuildHasher as _;
 
 use foldhash::fast::FixedState;
 
-use super::change::{Change, Difference};
+use super::loss::{Loss, Lost};
 use super::rows::identity;
 use super::schema::{Array, Field, Fields, Object, Presence, Schema, Text};
 use super::tuple;
@@ -228,38 +228,38 @@ impl<'s> Census<'s> {
     }
 
     /// How many show each thing that need not be there, as what it would be not to see it any more.
-    pub(crate) fn shares(&self) -> Vec<(Change, Share)> {
+    pub(crate) fn shares(&self) -> Vec<(Loss, Share)> {
         let mut found = Vec::new();
         self.tell(&mut Vec::new(), &mut found);
         found
     }
 
-    fn tell(&self, place: &mut Vec<String>, found: &mut Vec<(Change, Share)>) {
-        let mut add = |place: &[String], difference, seen: &Recordings, all: &Recordings| {
+    fn tell(&self, place: &mut Vec<String>, found: &mut Vec<(Loss, Share)>) {
+        let mut add = |place: &[String], what, seen: &Recordings, all: &Recordings| {
             let share = Share { seen: seen.len(), all: all.len() };
-            found.push((Change { place: place.to_vec(), difference }, share));
+            found.push((Loss { place: place.to_vec(), what }, share));
         };
         for (choice, seen) in &self.choices {
             let (gone, all) = match choice {
-                Choice::Type(schema) => (Difference::Narrowed(schema.clone()), &self.values),
-                Choice::Truth(truth) => (Difference::TruthRemoved(*truth), &self.booleans),
-                Choice::Word(word) => (Difference::ValueRemoved((*word).to_owned()), &self.strings),
+                Choice::Type(schema) => (Lost::Types(schema.clone()), &self.values),
+                Choice::Truth(truth) => (Lost::Truth(*truth), &self.booleans),
+                Choice::Word(word) => (Lost::Value((*word).to_owned()), &self.strings),
             };
             add(place, gone, seen, all);
         }
         if let Some((inside, [all, filled])) = &self.filled {
             let place = [place.as_slice(), &[(*inside).to_owned()]].concat();
-            add(&place, Difference::Emptied, filled, all);
+            add(&place, Lost::Content, filled, all);
         }
         for (name, (field, inside)) in &self.fields {
             if field.presence == Presence::Optional {
                 let place = [place.as_slice(), &[(*name).to_owned()]].concat();
-                add(&place, field.removed(), &inside.values, &self.objects);
+                add(&place, field.lost(), &inside.values, &self.objects);
             }
         }
         if let Some((tag, branches)) = &self.branches {
             for (word, inside) in branches {
-                let gone = Difference::BranchRemoved((*tag).to_owned(), (*word).to_owned());
+                let gone = Lost::Kind((*tag).to_owned(), (*word).to_owned());
                 add(place, gone, &inside.objects, &self.objects);
             }
         }

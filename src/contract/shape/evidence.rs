@@ -9,7 +9,7 @@ pub type Witness = u32;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Evidence {
-    /// Where, as in a [`Change`](super::Change).
+    /// Where, as in a [`Loss`](super::Loss).
     pub place: Vec<String>,
     /// What.
     pub of: Claim,

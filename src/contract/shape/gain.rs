@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::change::Place;
+use super::loss::Place;
 use super::schema::{Array, Field, Fields, Object, Presence, Rest, Schema, Text, Union};
 use super::tuple;
 
@@ -10,7 +10,7 @@ use super::tuple;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Gain {
-    /// Where, as in a [`Change`](super::Change).
+    /// Where, as in a [`Loss`](super::Loss).
     pub place: Vec<String>,
     /// What.
     pub what: Gained,

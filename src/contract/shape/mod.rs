@@ -12,13 +12,13 @@
 
 mod accept;
 mod census;
-mod change;
 mod evidence;
 mod example;
 mod export;
 mod format;
 mod gain;
 mod learn;
+mod loss;
 mod names;
 mod parse;
 mod rows;
@@ -32,12 +32,12 @@ pub use super::syntax::{ParseError, ParseErrors};
 pub use accept::{Fault, Violation};
 pub use census::Share;
 pub(crate) use census::{Census, Recordings, Source};
-pub use change::{Change, Difference};
 pub use evidence::{Claim, Evidence, Tally, Witness, Witnesses};
 pub use format::Format;
 pub use gain::{Gain, Gained};
 pub(crate) use learn::{Around, evidence};
 pub use learn::{NotJson, Shape};
+pub use loss::{Loss, Lost};
 pub(crate) use names::Naming;
 pub(crate) use rows::identity;
 pub(crate) use sample::DEEPEST;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::draft::{Draft, at};
 use super::report::{Part, Verdict};
 use super::rule::Rule;
-use crate::contract::shape::{Change, Difference, Gain, Gained, Schema};
+use crate::contract::shape::{Gain, Gained, Loss, Lost, Schema};
 
 /// So many fields that moved are named.
 const NAMED: usize = 3;
@@ -157,20 +157,20 @@ pub(super) fn rename(drafts: &mut Vec<Draft>, part: Part) {
 pub(super) fn rename_optional(
     drafts: &mut [Draft],
     part: Part,
-    differences: &[Change],
+    losses: &[Loss],
 ) -> Vec<Vec<String>> {
-    let gone = |change: &Change| match &change.difference {
+    let gone = |loss: &Loss| match &loss.what {
         // Of one field many objects are.
-        Difference::OptionalFieldRemoved(was) if was.starts_with('{') && was.contains(", ") => {
-            Some((around(&change.at()).to_owned(), was.clone()))
+        Lost::Optional(was) if was.starts_with('{') && was.contains(", ") => {
+            Some((around(&loss.at()).to_owned(), was.clone()))
         }
         _ => None,
     };
     let mut told = Vec::new();
-    for change in differences {
-        let Some((beside, was)) = gone(change) else { continue };
+    for loss in losses {
+        let Some((beside, was)) = gone(loss) else { continue };
         let is_only =
-            differences.iter().filter_map(gone).filter(|it| *it == (beside.clone(), was.clone()));
+            losses.iter().filter_map(gone).filter(|it| *it == (beside.clone(), was.clone()));
         let mut new = drafts.iter_mut().filter(|draft| {
             let text = draft.possible.as_ref().and_then(|it| it.text.split_once(": "));
             draft.rule == Rule::FieldNew
@@ -180,11 +180,11 @@ pub(super) fn rename_optional(
         });
         if let (1, Some(draft), None) = (is_only.count(), new.next(), new.next()) {
             let name = draft.path.rsplit('.').next().unwrap_or(&draft.path);
-            let what = format!("{} is called `{name}` now", at(part, &change.at()));
+            let what = format!("{} is called `{name}` now", at(part, &loss.at()));
             (draft.rule, draft.verdict) = (Rule::FieldMissing, Verdict::Breaking);
-            (draft.what, draft.path, draft.possible) = (what, change.at(), None);
+            (draft.what, draft.path, draft.possible) = (what, loss.at(), None);
             draft.why = String::new();
-            told.push(change.place.clone());
+            told.push(loss.place.clone());
         }
     }
     told

@@ -6,7 +6,7 @@ use super::draft::{Draft, at};
 use super::renames::tell_once;
 use super::report::Part;
 use super::rule::Rule;
-use crate::contract::shape::{Change, Difference, Gain, Gained, Schema};
+use crate::contract::shape::{Gain, Gained, Loss, Lost, Schema};
 
 /// So many words are named.
 const NAMED: usize = 3;
@@ -51,8 +51,7 @@ pub(super) fn respell(
 }
 
 /// Whether it is told of a place that it says other words.
-pub(super) fn is_told(change: &Change, places: &BTreeSet<Vec<String>>) -> bool {
-    let is_word =
-        matches!(change.difference, Difference::ValueRemoved(_) | Difference::BranchRemoved(..));
-    is_word && places.contains(&change.place)
+pub(super) fn is_told(loss: &Loss, places: &BTreeSet<Vec<String>>) -> bool {
+    let is_word = matches!(loss.what, Lost::Value(_) | Lost::Kind(..));
+    is_word && places.contains(&loss.place)
 }

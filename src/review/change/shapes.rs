@@ -11,7 +11,7 @@ use super::respelled::{self, respell};
 use super::rule::Rule;
 use super::weight::MANY;
 use crate::contract::Kinds;
-use crate::contract::shape::{Change, Difference, Fault, Gain, Gained, Schema, Violation};
+use crate::contract::shape::{Fault, Gain, Gained, Loss, Lost, Schema, Violation};
 use crate::identity::Meaning;
 use crate::text::json::Text;
 use crate::text::json::pointer::Pointed;
@@ -163,11 +163,9 @@ fn changes(
     values: &[&Value<'_>],
 ) -> Vec<Draft> {
     let gains: Vec<Gain> = if old.covers(new) { Vec::new() } else { old.gains(new) };
-    let differences = old.changes(new);
-    let is_gone = |gain: &Gain| {
-        let removed = |it: &Change| matches!(it.difference, Difference::RequiredFieldRemoved(_));
-        differences.iter().any(|it| removed(it) && it.place == gain.place)
-    };
+    let losses = old.losses(new);
+    let is_gone =
+        |gain: &Gain| losses.iter().any(|it| it.what == Lost::Always && it.place == gain.place);
     let told = |gain: &Gain| match gain.what {
         Gained::Missing if is_gone(gain) => gone_field(part, gain),
         _ => of_gain(part, gain),
@@ -216,13 +214,13 @@ fn changes(
     let missing = |gain: &&Gain| gain.what == Gained::Missing && is_gone(gain);
     replace(&mut drafts, &gains.iter().filter(missing).collect::<Vec<_>>(), old, part);
     rename(&mut drafts, part);
-    let renamed = rename_optional(&mut drafts, part, &differences);
+    let renamed = rename_optional(&mut drafts, part, &losses);
     let is_kind = |it: &&mut Draft| it.rule == Rule::FieldNew && kinds.contains(&it.path);
     drafts.iter_mut().filter(is_kind).for_each(|draft| *draft = other_kind(draft, part));
     drafts.extend(others);
-    let is_told = |it: &Change| renamed.contains(&it.place) || respelled::is_told(it, &respelled);
-    let differences = differences.into_iter().filter(|it| !is_told(it));
-    drafts.extend(gone(part, differences, basis));
+    let is_told = |it: &Loss| renamed.contains(&it.place) || respelled::is_told(it, &respelled);
+    let losses = losses.into_iter().filter(|it| !is_told(it));
+    drafts.extend(gone(part, losses, basis));
     drafts
 }
 
@@ -466,8 +464,8 @@ fn said(json: &str) -> String {
 pub(super) const FILLED: &str = "filled";
 
 /// Something that is allowed, and not seen any more.
-pub(super) fn not_seen(part: Part, kind: Option<&str>, change: Change) -> Option<Draft> {
-    let draft = gone(part, std::iter::once(change), Basis::Accepted).pop()?;
+pub(super) fn not_seen(part: Part, kind: Option<&str>, loss: Loss) -> Option<Draft> {
+    let draft = gone(part, std::iter::once(loss), Basis::Accepted).pop()?;
     Some(match kind {
         Some(kind) => below(kind, &among(part, kind), draft),
         None => draft,
@@ -475,45 +473,42 @@ pub(super) fn not_seen(part: Part, kind: Option<&str>, change: Change) -> Option
 }
 
 /// What is not seen any more.
-fn gone(part: Part, differences: impl Iterator<Item = Change>, basis: Basis) -> Vec<Draft> {
-    let drafts = differences.filter_map(|change| {
-        let path = change.at();
+fn gone(part: Part, losses: impl Iterator<Item = Loss>, basis: Basis) -> Vec<Draft> {
+    let drafts = losses.filter_map(|loss| {
+        let path = loss.at();
         let name = at(part, &path);
-        let (rule, key, what) = match change.difference {
-            Difference::OptionalFieldRemoved(_) => {
+        let (rule, key, what) = match loss.what {
+            Lost::Optional(_) => {
                 (Rule::FieldGone, String::new(), format!("{name} is not seen any more"))
             }
             // Free text of which few examples were seen looks as if it were a choice of them.
-            Difference::Narrowed(gone) if basis == Basis::Accepted || !gone.is_text() => {
+            Lost::Types(gone) if basis == Basis::Accepted || !gone.is_text() => {
                 let shown = cut(&gone.to_text());
                 (Rule::TypeGone, gone.kind(), format!("{name} is never `{shown}` any more"))
             }
-            Difference::Confined(now) if basis == Basis::Accepted => {
+            Lost::Others(now) if basis == Basis::Accepted => {
                 let what = format!("{name} is always {} now", one_of(&now.to_text()));
                 (Rule::ValueGone, "others".to_owned(), what)
             }
-            Difference::FormatGained(now) if basis == Basis::Accepted => {
-                (Rule::ValueGone, "others".to_owned(), format!("{name} is always `{now}` now"))
-            }
-            Difference::ValueRemoved(value) => {
+            Lost::Value(value) => {
                 (Rule::ValueGone, value.clone(), format!("{name} is never `{value:?}` any more"))
             }
-            Difference::TruthRemoved(truth) => {
+            Lost::Truth(truth) => {
                 let what = format!("{name} is never `{truth}` any more");
                 (Rule::ValueGone, truth.to_string(), what)
             }
-            Difference::Emptied => {
+            Lost::Content => {
                 let list = path.trim_end_matches("[]").trim_end_matches("{}").trim_end_matches('.');
                 let what = format!("{} is always empty now", at(part, list));
                 (Rule::TypeGone, FILLED.to_owned(), what)
             }
-            Difference::BranchRemoved(_, value) if part == Part::Events && path.is_empty() => {
+            Lost::Kind(_, value) if part == Part::Events && path.is_empty() => {
                 let what = format!("`{value}` messages are not seen any more");
                 (Rule::TagGone, value, what)
             }
-            Difference::BranchRemoved(tag, value) => {
+            Lost::Kind(tag, value) => {
                 let what = format!("{name} is never of the kind `{tag}` `{value}` any more");
-                (Rule::KindGone, format!("{tag} {value}"), what)
+                (Rule::KindGone, kind_key(&tag, &value), what)
             }
             _ => return None,
         };

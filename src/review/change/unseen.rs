@@ -16,7 +16,7 @@ use super::rule::Rule;
 use super::shapes;
 use super::weight::CHANCE_OF_ALL;
 use crate::contract::order::{FEWEST, exact};
-use crate::contract::shape::{Change, Difference, Share};
+use crate::contract::shape::{Loss, Lost, Share};
 use crate::contract::{self, Answer, Contract, Seen};
 
 /// Adds what is not seen any more to what else has changed. Where recordings of before are at hand they are counted;
@@ -63,8 +63,8 @@ pub(super) fn add(drafts: &mut Vec<Draft>, was: &Contract, [before, answers]: [&
 }
 
 /// Whether objects of a kind do not say any more of which they are.
-fn leaves_untold(draft: &Draft, gone: &Change) -> bool {
-    let Difference::BranchRemoved(tag, kind) = &gone.difference else { return false };
+fn leaves_untold(draft: &Draft, gone: &Loss) -> bool {
+    let Lost::Kind(tag, kind) = &gone.what else { return false };
     let at = gone.at();
     let dot = if at.is_empty() { "" } else { "." };
     draft.rule == Rule::FieldMissing && draft.path == format!("{at}{dot}{kind}.{tag}")
