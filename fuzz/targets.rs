@@ -213,9 +213,9 @@ pub fn order(data: &[u8]) {
     }
     drop(run.expected());
     assert_eq!(run.is_complete(), order.accepts(&events));
-    let explained = order.explain(&events, None);
+    let explained = order.explain(&events);
     assert_eq!(explained.is_match(), order.accepts(&events), "{order}: {:?}", word.tokens);
-    explained.deviations().for_each(|deviation| drop(explained.sentence(deviation)));
+    explained.sentences().for_each(drop);
 }
 
 /// What is learned of traces accepts each of them, and is written so that it reads the same.

@@ -116,7 +116,7 @@ impl Seen {
         let events = self.messages.iter().zip(&data);
         let events: Vec<Event<'_>> =
             events.map(|(message, data)| Event::new(message.tag.as_str(), data)).collect();
-        let explanation = order.explain(&events, None);
+        let explanation = order.explain(&events);
         (!explanation.is_match()).then(|| report::out_of_order(&explanation, &events))
     }
 

@@ -162,9 +162,7 @@ impl Contract {
     fn broken_in(&self, part: &str, answer: &Answer, before: Option<Before<'_>>) -> Vec<String> {
         match part {
             ORDER => match (&answer.word, &self.order) {
-                (Some(word), Some(orders)) => {
-                    orders.broken(&answer.situation, word).unwrap_or_default().sentences
-                }
+                (Some(word), Some(orders)) => orders.broken(&answer.situation, word),
                 // A list in a JSON answer shows an order only where several types are in it.
                 (Some(_), None) if answer.body.is_none() && answer.has_messages() => {
                     vec!["messages came where none were accepted".to_owned()]

@@ -16,7 +16,8 @@ use super::cut::may_decide;
 use super::situation::{Condition, Feature, Holds, Situation};
 use super::traffic::Answer;
 use crate::contract::order::{
-    BY_CHANCE, FEWEST, Learned, Order, Refinement, Style, Witness, Word, anywhere, by_chance,
+    BY_CHANCE, Explanation, FEWEST, Learned, Order, Refinement, Style, Witness, Word, anywhere,
+    by_chance,
 };
 use crate::message::telling::TELLING;
 
@@ -38,15 +39,6 @@ pub struct Case {
 
 /// A feature with more values says something that is no word of a protocol.
 const MOST_VALUES: usize = 32;
-
-/// Why an answer is out of order.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct OutOfOrder {
-    /// What is out of order, in words.
-    pub sentences: Vec<String>,
-    /// Whether no case allows it; else only the one that fits does not.
-    pub is_certain: bool,
-}
 
 impl Orders {
     /// One order for all answers.
@@ -81,7 +73,7 @@ impl Orders {
         let (mut whole, begun): (Vec<_>, Vec<_>) =
             all.partition(|(_, word)| word.extent.is_whole());
         let orders = Self::of_words(&whole, told, is_made_up)?;
-        let others = begun.into_iter().filter(|(it, word)| orders.broken(it, word).is_some());
+        let others = begun.into_iter().filter(|(it, word)| !orders.broken(it, word).is_empty());
         let wholes: Vec<&Word> = whole.iter().map(|(_, word)| *word).collect();
         let ended: Vec<(&Situation, Word)> =
             others.map(|(situation, word)| (situation, word.ended_like(&wholes))).collect();
@@ -122,20 +114,18 @@ impl Orders {
         Some(Self { cases }.with_anywhere(&anywhere))
     }
 
-    /// What is out of order, if anything is. A situation that no case knows is judged by all of them.
-    pub(crate) fn broken(&self, situation: &Situation, word: &Word) -> Option<OutOfOrder> {
+    /// What is out of order, in words, if anything is. A situation that no case knows is judged by all of them.
+    pub(crate) fn broken(&self, situation: &Situation, word: &Word) -> Vec<String> {
         let mut cases = self.fitting(situation);
         if cases.is_empty() {
             cases = self.cases.iter().collect();
         }
         if cases.iter().any(|case| case.order.keeps(word)) {
-            return None;
+            return Vec::new();
         }
         let explained = cases.iter().rev().map(|case| case.order.explain_word(word));
-        let nearest = explained.min_by_key(|explained| explained.deviations().count())?;
-        let sentences = nearest.deviations().map(|deviation| nearest.sentence(deviation)).collect();
-        let is_certain = !self.cases.iter().any(|case| case.order.keeps(word));
-        Some(OutOfOrder { sentences, is_certain })
+        let nearest = explained.min_by_key(|explained| explained.deviations().count());
+        nearest.iter().flat_map(Explanation::sentences).collect()
     }
 
     /// The case that fits, behind those that may, as far as the situation is known.

@@ -5,11 +5,10 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use super::automaton::{Atom, Automaton};
-use super::explain::{Deviation, Expected, Fault, Step};
+use super::explain::{Deviation, Fault, Step};
 use super::expression::Between;
 use super::run::Next;
 use super::word::{Event, Extent};
-use super::{Learned, Place};
 
 /// What a deviation costs, and how early it is: of two ways with the same cost, the later deviation is
 /// the better explanation.
@@ -31,7 +30,6 @@ const MOST_LOOKED_AT: usize = 1 << 21;
 
 pub(super) struct Aligner<'a> {
     trace: &'a [Event<'a>],
-    learned: Option<&'a Learned>,
     extent: Extent,
     left: Cell<usize>,
 }
@@ -69,9 +67,9 @@ struct Level<'l, 'a> {
 }
 
 impl<'a> Aligner<'a> {
-    pub fn new(trace: &'a [Event<'a>], learned: Option<&'a Learned>, extent: Extent) -> Self {
+    pub fn new(trace: &'a [Event<'a>], extent: Extent) -> Self {
         let left = Cell::new(MOST_LOOKED_AT.max(trace.len() * 128));
-        Self { trace, learned, extent, left }
+        Self { trace, extent, left }
     }
 
     /// The cheapest way for some of the events. None if that takes too long to find.
@@ -277,25 +275,9 @@ impl Level<'_, '_> {
         next.dedup();
         let mut likely = Vec::new();
         first.iter().for_each(|atom| self.automaton.atoms[*atom].first(&mut likely));
-        let mut expected: Vec<Expected> =
-            next.into_iter().map(|next| self.expected(after, next)).collect();
-        expected.sort_by_key(|expected| {
-            let times = expected.share.map_or(0, |share| share.times);
-            (!likely.contains(&expected.next), Reverse(times))
-        });
+        next.sort_by_key(|next| !likely.contains(next));
         let slice = self.inside.map(|(key, value, _)| (key.to_owned(), value.to_owned()));
-        Deviation { fault, at, after, slice, expected }
-    }
-
-    fn expected(&self, after: Option<usize>, next: Next) -> Expected {
-        let to = match &next {
-            Next::Event(pattern) => pattern.tag.as_deref().map(Place::Tag),
-            Next::End => Some(Place::End),
-        };
-        let from = after.map_or(Place::Start, |event| Place::Tag(self.aligner.trace[event].tag));
-        let key = self.inside.map(|(key, _, _)| key);
-        let share = self.aligner.learned.zip(to).map(|(learned, to)| learned.share(key, from, to));
-        Expected { share: share.filter(|share| share.times > 0), next }
+        Deviation { fault, at, after, slice, expected: next }
     }
 }
 

@@ -6,7 +6,6 @@ use super::Order;
 use super::align::Aligner;
 use super::run::Next;
 use super::word::{Event, Extent, Word};
-use super::{Learned, Share};
 
 /// A trace beside an order: the way through the order that leaves the least over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +43,7 @@ pub struct Deviation {
     /// The slice it is in, as key and JSON text of the value.
     pub slice: Option<(String, String)>,
     /// What would have been in order there, the likeliest first.
-    pub expected: Vec<Expected>,
+    pub expected: Vec<Next>,
 }
 
 /// What can be wrong.
@@ -59,16 +58,6 @@ pub enum Fault {
     Wrong,
     /// An event belongs to a slice that was over.
     Apart,
-}
-
-/// Something that would have been in order.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Expected {
-    /// What it is.
-    pub next: Next,
-    /// How often it was seen there, if that is known.
-    pub share: Option<Share>,
 }
 
 /// How many of the things that were expected are named.
@@ -88,14 +77,13 @@ impl Explanation {
         })
     }
 
-    /// The first thing that is not in order, in a sentence without a full stop.
-    pub fn headline(&self) -> Option<String> {
-        let first = self.deviations().min_by_key(|deviation| deviation.at)?;
-        Some(self.sentence(first))
+    /// What is not in order, in sentences without a full stop.
+    pub fn sentences(&self) -> impl Iterator<Item = String> {
+        self.deviations().map(|deviation| self.sentence(deviation))
     }
 
-    /// What is not in order there, in a sentence without a full stop.
-    pub fn sentence(&self, deviation: &Deviation) -> String {
+    /// What is not in order there.
+    fn sentence(&self, deviation: &Deviation) -> String {
         let got = self.tags.get(deviation.at).map(|tag| format!("`{tag}`"));
         let got = got.unwrap_or_else(|| "the end of the stream".to_owned());
         if let (Fault::Apart, Some((key, value))) = (deviation.fault, &deviation.slice) {
@@ -110,43 +98,36 @@ impl Explanation {
         };
         let slice = deviation.slice.as_ref();
         let slice = slice.map(|(key, value)| format!(" in {key} {value}")).unwrap_or_default();
-        let (expected, seen) = expected(deviation);
+        let expected = expected(deviation);
         let fields = if self.is_refused(deviation) { " with other fields" } else { "" };
-        format!("expected {expected} {place}{slice}{seen}, got {got}{fields}")
+        format!("expected {expected} {place}{slice}, got {got}{fields}")
     }
 
     /// Whether the tag is right and only a guard is not.
     fn is_refused(&self, deviation: &Deviation) -> bool {
-        let first = deviation.expected.first().map(|expected| &expected.next);
-        let Some(Next::Event(pattern)) = first else { return false };
+        let Some(Next::Event(pattern)) = deviation.expected.first() else { return false };
         deviation.fault == Fault::Wrong && pattern.tag.as_ref() == self.tags.get(deviation.at)
     }
 }
 
 impl Order {
-    /// Holds a trace against the order and explains where it leaves it, with the counts of what was
-    /// learned, if anything was.
+    /// Holds a trace against the order and explains where it leaves it.
     ///
     /// The way through the order is the one with the fewest events to put in, to leave out or to
     /// exchange (Wagner & Fischer's edit distance between a word and a language, found by Dijkstra's
     /// algorithm on the product of both). Of several such ways it is the one that leaves the order
     /// latest.
-    pub fn explain(&self, trace: &[Event<'_>], learned: Option<&Learned>) -> Explanation {
-        self.explained(trace, learned, Extent::Whole)
+    pub fn explain(&self, trace: &[Event<'_>]) -> Explanation {
+        self.explained(trace, Extent::Whole)
     }
 
     /// The same of a trace as far as it came: what is missing at its end may come.
     pub(crate) fn explain_word(&self, word: &Word) -> Explanation {
-        self.explained(&word.events(), None, word.extent)
+        self.explained(&word.events(), word.extent)
     }
 
-    fn explained(
-        &self,
-        trace: &[Event<'_>],
-        learned: Option<&Learned>,
-        extent: Extent,
-    ) -> Explanation {
-        let aligner = Aligner::new(trace, learned, extent);
+    fn explained(&self, trace: &[Event<'_>], extent: Extent) -> Explanation {
+        let aligner = Aligner::new(trace, extent);
         let whole: Vec<usize> = (0..trace.len()).collect();
         let tags = trace.iter().map(|event| event.tag.to_owned()).collect();
         match aligner.align(&self.automaton, &whole, None) {
@@ -172,13 +153,12 @@ impl Order {
         let mut steps: Vec<Step> = (0..at).map(Step::Matched).collect();
         if at < trace.len() || (extent.is_whole() && !run.is_complete()) {
             let fault = if at < trace.len() { Fault::Unexpected } else { Fault::Missing };
-            let expected = expected.into_iter().map(|next| Expected { next, share: None });
             steps.push(Step::Deviation(Deviation {
                 fault,
                 at,
                 after: at.checked_sub(1),
                 slice: None,
-                expected: expected.collect(),
+                expected,
             }));
         }
         Explanation { steps, examined: (at + 1).min(trace.len()), tags }
@@ -188,10 +168,7 @@ impl Order {
 impl fmt::Display for Explanation {
     /// One line for each thing that is not in order.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, deviation) in self.deviations().enumerate() {
-            f.write_str(if place > 0 { "\n" } else { "" })?;
-            f.write_str(&self.sentence(deviation))?;
-        }
+        f.write_str(&self.sentences().collect::<Vec<_>>().join("\n"))?;
         if self.examined < self.tags.len() {
             write!(
                 f,
@@ -203,28 +180,13 @@ impl fmt::Display for Explanation {
     }
 }
 
-/// What was expected, and how often that was seen if it is one thing.
-fn expected(deviation: &Deviation) -> (String, String) {
+fn expected(deviation: &Deviation) -> String {
     let slice = deviation.slice.is_some();
-    match deviation.expected.as_slice() {
-        [] => ("nothing".to_owned(), String::new()),
-        [only] => {
-            let seen =
-                only.share.map(|share| format!(" (seen {} of {} times)", share.times, share.of));
-            (named(only, slice), seen.unwrap_or_default())
-        }
-        several => {
-            let names: Vec<String> = several
-                .iter()
-                .map(|one| match one.share {
-                    Some(share) => {
-                        format!("{} ({} of {} times)", named(one, slice), share.times, share.of)
-                    }
-                    None => named(one, slice),
-                })
-                .collect();
-            (alternatives(&names), String::new())
-        }
+    let names: Vec<String> = deviation.expected.iter().map(|next| named(next, slice)).collect();
+    match names.as_slice() {
+        [] => "nothing".to_owned(),
+        [only] => only.clone(),
+        several => alternatives(several),
     }
 }
 
@@ -236,8 +198,8 @@ fn alternatives(names: &[String]) -> String {
     format!("{} or {rest}", shown.join(", "))
 }
 
-fn named(expected: &Expected, slice: bool) -> String {
-    match &expected.next {
+fn named(next: &Next, slice: bool) -> String {
+    match next {
         Next::Event(pattern) => format!("`{pattern}`"),
         Next::End if slice => "its end".to_owned(),
         Next::End => "the end of the stream".to_owned(),

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::automaton::TooLarge;
 use super::choice::Style;
-use super::edges::{Edges, Place, Seen};
+use super::edges::Edges;
 use super::expression::Expression;
 use super::slicing::{SlicedEdge, Slicing};
 use super::word::{Token, Word};
@@ -96,34 +96,6 @@ impl Learned {
     pub fn order(&self, style: Style) -> Result<Order, TooLarge> {
         Order::new(self.expression(style))
     }
-
-    /// How often an event was seen behind another in slices (or everywhere, if `sliced` has no key),
-    /// and how often that other one was seen.
-    pub(in crate::contract::order) fn share(
-        &self,
-        key: Option<&str>,
-        from: Place<'_>,
-        to: Place<'_>,
-    ) -> Share {
-        let known = self.slicing.as_ref().is_some_and(|slicing| Some(&*slicing.key) == key);
-        let edges: Vec<&Edges> =
-            if known { self.kinds.values().collect() } else { vec![&self.all] };
-        let seen = edges.iter().filter_map(|edges| edges.seen(from, to));
-        Share {
-            times: seen.map(|Seen { times, .. }| times).sum(),
-            of: edges.iter().map(|edges| edges.times(from)).sum(),
-        }
-    }
-}
-
-/// How often something was seen, of how many times it could have been.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub struct Share {
-    /// How often it was.
-    pub times: u64,
-    /// How often it could have been.
-    pub of: u64,
 }
 
 /// How many words are accepted by what the others teach. This predicts how likely it is that the next

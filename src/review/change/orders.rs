@@ -163,7 +163,7 @@ pub(super) fn deviations(
 /// Whether nothing is missing but that the server closes the connection.
 fn is_close(deviation: &Deviation) -> bool {
     deviation.fault == Fault::Missing
-        && deviation.expected.iter().all(|it| match &it.next {
+        && deviation.expected.iter().all(|it| match it {
             Next::Event(pattern) => pattern.tag.as_ref().is_some_and(|tag| tag.starts_with(CLOSE)),
             Next::End => false,
         })
@@ -290,7 +290,7 @@ fn unexpected<'a>(
 
 /// What would have been in order, sorted; the end has a name of its own.
 fn expected(deviation: &Deviation) -> Vec<String> {
-    let names = deviation.expected.iter().map(|expected| match &expected.next {
+    let names = deviation.expected.iter().map(|next| match next {
         Next::Event(pattern) => pattern.to_string(),
         Next::End => THE_END.to_owned(),
     });

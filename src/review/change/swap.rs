@@ -64,7 +64,7 @@ fn best(order: &Order, wrong: &[usize], events: &[Event<'_>]) -> Option<(Move, V
     if let Some(moved) = moves.iter().find(|moved| order.accepts(&after(moved))) {
         return Some((*moved, Vec::new()));
     }
-    let left = |moved: &Move| (*moved, places(&order.explain(&after(moved), None)));
+    let left = |moved: &Move| (*moved, places(&order.explain(&after(moved))));
     let tried = moves.iter().filter(|_| wrong.len() > 1).map(left);
     let best = tried.min_by_key(|(_, left)| left.len());
     best.filter(|(_, left)| left.len() < wrong.len())

@@ -12,8 +12,7 @@ const WIDTH: usize = 34;
 /// with `-`, what has no place with `+`. Of equal events in a row only the first and how many they are is
 /// shown.
 pub fn out_of_order(explanation: &Explanation, trace: &[Event<'_>]) -> String {
-    let mut sentences: Vec<String> =
-        explanation.deviations().map(|deviation| explanation.sentence(deviation)).collect();
+    let mut sentences: Vec<String> = explanation.sentences().collect();
     let mut seen = BTreeSet::new();
     sentences.retain(|sentence| seen.insert(sentence.clone()));
     let mut lines = Lines::default();
@@ -41,7 +40,7 @@ struct Lines {
 
 impl Lines {
     fn deviation(&mut self, deviation: &Deviation, trace: &[Event<'_>]) {
-        let missing = deviation.expected.first().map(|expected| &expected.next);
+        let missing = deviation.expected.first();
         if let (Fault::Missing | Fault::Wrong, Some(Next::Event(pattern))) =
             (deviation.fault, missing)
         {
