@@ -6,7 +6,7 @@ mod agent;
 use std::hint::black_box;
 use std::rc::Rc;
 
-use retape::contract::order::{Edges, Learned, Slicing, Style, Word};
+use retape::contract::order::{Edges, Learned, Slicing, Word};
 
 use crate::cpu::Thread;
 use crate::dice::Random;
@@ -38,7 +38,7 @@ fn learning(effort: Effort) -> Table {
             "the same, with the expression",
             Box::new(|words| {
                 let learned = Learned::from_words(words);
-                black_box(learned.expression(Style::Shortest));
+                black_box(learned.expression());
                 learned
             }),
         ),
@@ -57,7 +57,7 @@ fn edges(words: Rc<Vec<Word>>) -> Contender {
         let mut edges = Edges::default();
         for word in words.iter() {
             let tags = word.tokens.iter().map(|token| token.tag.as_str().into());
-            edges.add(tags, word.witness);
+            edges.add(tags);
         }
         black_box(edges);
     })

@@ -16,8 +16,7 @@ use super::cut::may_decide;
 use super::situation::{Condition, Feature, Holds, Situation};
 use super::traffic::Answer;
 use crate::contract::order::{
-    BY_CHANCE, Explanation, FEWEST, Learned, Order, Refinement, Style, Witness, Word, anywhere,
-    by_chance,
+    BY_CHANCE, Explanation, FEWEST, Learned, Order, Refinement, Witness, Word, anywhere, by_chance,
 };
 use crate::message::telling::TELLING;
 
@@ -247,7 +246,7 @@ impl Tree<'_> {
 
     fn order(&self, examples: &[Example<'_>]) -> Option<Order> {
         let words: Vec<Word> = examples.iter().map(|example| example.word.clone()).collect();
-        let expression = Learned::from_words(&words).expression(Style::Shortest);
+        let expression = Learned::from_words(&words).expression();
         Order::new(self.refinement.guarded(expression)).ok()
     }
 

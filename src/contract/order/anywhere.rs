@@ -49,7 +49,7 @@ pub(in crate::contract) fn anywhere(words: &[Word]) -> BTreeSet<String> {
 /// What it takes to say words and their order.
 fn bits(words: &[Word]) -> f64 {
     let mut edges = Edges::default();
-    words.iter().for_each(|word| edges.add(word.letters(), word.witness));
+    words.iter().for_each(|word| edges.add(word.letters()));
     edges.shortest(Code::Learned, edges.tags().len()).1
 }
 

@@ -7,27 +7,12 @@ use super::expression::{Expression, Pattern, Times};
 use super::neighbours::{Pairs, last, pairs};
 use super::sore::{Graph, sore};
 
-/// How an expression is made from edges.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Style {
-    /// Each tag stands once; exact wherever such an expression is.
-    Once,
-    /// A chain of choices, for few examples.
-    Chain,
-    /// Whichever of the two takes fewer bits together with what was seen (after the choice among
-    /// candidates of Bex et al., TODS 2010, §7).
-    Shortest,
-}
-
 impl Edges {
-    /// The expression that says what was seen, and as little else as it can.
-    pub fn expression(&self, style: Style) -> Expression {
-        let plain = match style {
-            Style::Once => sore(self),
-            Style::Chain => chare(self).unwrap_or_else(|| sore(self)),
-            Style::Shortest => self.shortest(Code::Learned, self.tags().len()).0,
-        };
+    /// The expression that says what was seen, and as little else as it can: one in which each tag stands once, or
+    /// a chain of choices, whichever takes fewer bits together with what was seen (after the choice among candidates
+    /// of Bex et al., TODS 2010, §7).
+    pub fn expression(&self) -> Expression {
+        let plain = self.shortest(Code::Learned, self.tags().len()).0;
         self.ending(plain).with_tags(&|tag| {
             let label = Expression::tag(tag);
             if self.comes_in_runs(tag) { label.repeated(super::Times::SOME) } else { label }
@@ -46,12 +31,6 @@ impl Edges {
             ends.into_iter().map(|end| end.tag().map_or(Expression::Nothing, Expression::tag));
         let ends = Expression::choice(ends);
         expression.ending(ends)
-    }
-
-    /// Whether an expression without runs allows the same neighbours, no more and no fewer.
-    pub fn is_said_by(&self, expression: &Expression) -> bool {
-        let seen: Pairs<'_> = self.iter().map(|(from, to, _)| (from, to)).collect();
-        pairs(expression) == seen
     }
 
     /// The shortest expression, and the bits that it takes to say it, if there are so many tags, and
@@ -76,7 +55,7 @@ impl Edges {
         let mut choices: BTreeMap<Place<'_>, u64> = BTreeMap::new();
         pairs.iter().for_each(|(from, _)| *choices.entry(*from).or_default() += 1);
         let mut seen: BTreeMap<Place<'_>, Vec<u64>> = BTreeMap::new();
-        self.iter().for_each(|(from, _, edge)| seen.entry(from).or_default().push(edge.times));
+        self.iter().for_each(|(from, _, times)| seen.entry(from).or_default().push(times));
         let bits = |(from, counts): (&Place<'_>, &Vec<u64>)| {
             code.bits(choices.get(from).copied().unwrap_or(1), counts)
         };

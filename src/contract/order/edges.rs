@@ -7,15 +7,6 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Witness(pub u32);
 
-/// How often something was seen, and where for the first time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seen {
-    /// How often.
-    pub times: u64,
-    /// The lowest witness.
-    pub witness: Witness,
-}
-
 /// One letter of a word that is learned from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Letter<'a> {
@@ -61,10 +52,10 @@ impl<'a> Place<'a> {
 pub struct Edges {
     names: Vec<String>,
     numbers: HashMap<String, usize>,
-    edges: BTreeMap<(usize, usize), Seen>,
+    /// How often each was seen.
+    edges: BTreeMap<(usize, usize), u64>,
     /// Tags that stood for several events in a row.
     runs: BTreeSet<usize>,
-    words: u64,
     profiles: Profiles,
 }
 
@@ -91,25 +82,19 @@ impl<'a> From<&'a str> for Letter<'a> {
 
 impl Edges {
     /// Learns from one more word.
-    pub fn add<'a>(&mut self, word: impl IntoIterator<Item = Letter<'a>>, witness: Witness) {
+    pub fn add<'a>(&mut self, word: impl IntoIterator<Item = Letter<'a>>) {
         let (mut from, mut profile) = (START, Vec::new());
         for letter in word {
             let to = self.number(letter.tag);
             if letter.run {
                 self.runs.insert(to);
             }
-            self.see(from, to, Seen { times: 1, witness });
+            *self.edges.entry((from, to)).or_default() += 1;
             profile.push((to, 1));
             from = to;
         }
-        self.see(from, END, Seen { times: 1, witness });
-        self.words += 1;
+        *self.edges.entry((from, END)).or_default() += 1;
         self.profiles.add(counted(profile));
-    }
-
-    /// How many words were learned from.
-    pub fn words(&self) -> u64 {
-        self.words
     }
 
     /// The tags, in rising order.
@@ -117,40 +102,18 @@ impl Edges {
         self.names.iter().map(String::as_str).collect()
     }
 
-    /// All edges, in rising order.
-    pub fn iter(&self) -> impl Iterator<Item = (Place<'_>, Place<'_>, Seen)> {
+    /// All edges, in rising order, and how often each was seen.
+    pub fn iter(&self) -> impl Iterator<Item = (Place<'_>, Place<'_>, u64)> {
         let edges = self.edges.iter();
-        let named: BTreeMap<_, _> =
-            edges.map(|((from, to), seen)| ((self.place(*from), self.place(*to)), *seen)).collect();
-        named.into_iter().map(|((from, to), seen)| (from, to, seen))
-    }
-
-    /// How often an edge was seen, if ever.
-    pub fn seen(&self, from: Place<'_>, to: Place<'_>) -> Option<Seen> {
-        self.edges.get(&(self.find(from)?, self.find(to)?)).copied()
-    }
-
-    /// How often anything was seen behind a place: how often the place was seen, if it is not the end.
-    pub fn times(&self, from: Place<'_>) -> u64 {
-        let Some(from) = self.find(from) else { return 0 };
-        self.edges.range((from, 0)..=(from, usize::MAX)).map(|(_, seen)| seen.times).sum()
+        let named: BTreeMap<_, _> = edges
+            .map(|((from, to), times)| ((self.place(*from), self.place(*to)), *times))
+            .collect();
+        named.into_iter().map(|((from, to), times)| (from, to, times))
     }
 
     /// Whether a tag was seen to stand for several events in a row.
     pub fn comes_in_runs(&self, tag: &str) -> bool {
         self.numbers.get(tag).is_some_and(|number| self.runs.contains(number))
-    }
-
-    /// Whether all neighbours in a word were seen.
-    pub fn accepts<'a>(&self, word: impl IntoIterator<Item = &'a str>) -> bool {
-        let mut from = Place::Start;
-        for tag in word {
-            if self.seen(from, Place::Tag(tag)).is_none() {
-                return false;
-            }
-            from = Place::Tag(tag);
-        }
-        self.seen(from, Place::End).is_some()
     }
 
     /// How often each tag came in a word, by word: 1, or 2 for more than once. None if there are too
@@ -161,16 +124,6 @@ impl Edges {
         Some(profiles.map(move |profile| profile.iter().map(name).collect()))
     }
 
-    fn see(&mut self, from: usize, to: usize, seen: Seen) {
-        let entry = self.edges.entry((from, to));
-        entry
-            .and_modify(|known| {
-                known.times += seen.times;
-                known.witness = known.witness.min(seen.witness);
-            })
-            .or_insert(seen);
-    }
-
     fn number(&mut self, tag: &str) -> usize {
         if let Some(number) = self.numbers.get(tag) {
             return *number;
@@ -179,14 +132,6 @@ impl Edges {
         self.names.push(tag.to_owned());
         self.numbers.insert(tag.to_owned(), number);
         number
-    }
-
-    fn find(&self, place: Place<'_>) -> Option<usize> {
-        match place {
-            Place::Start => Some(START),
-            Place::Tag(tag) => self.numbers.get(tag).copied(),
-            Place::End => Some(END),
-        }
     }
 
     fn place(&self, number: usize) -> Place<'_> {
@@ -200,7 +145,7 @@ impl Edges {
 
 impl fmt::Debug for Edges {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let edges = self.iter().map(|(from, to, seen)| (format!("{from} {to}"), seen.times));
+        let edges = self.iter().map(|(from, to, times)| (format!("{from} {to}"), times));
         f.debug_map().entries(edges).finish()
     }
 }

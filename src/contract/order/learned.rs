@@ -3,13 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::automaton::TooLarge;
-use super::choice::Style;
 use super::edges::Edges;
 use super::expression::Expression;
 use super::slicing::{SlicedEdge, Slicing};
-use super::word::{Token, Word};
-use crate::contract::order::Order;
+use super::word::Word;
 
 /// What was learned from words: neighbours, in slices and around them if there are slices.
 ///
@@ -44,57 +41,23 @@ impl Learned {
 
     /// Learns from one more word.
     pub fn add(&mut self, word: &Word) {
-        self.all.add(word.letters(), word.witness);
+        self.all.add(word.letters());
         if let Some(cut) = self.slicing.as_ref().and_then(|slicing| slicing.cut(word)) {
-            cut.learn(&mut self.outer, &mut self.kinds, word.witness);
+            cut.learn(&mut self.outer, &mut self.kinds);
         }
     }
 
-    /// The slices.
-    pub fn slicing(&self) -> Option<&Slicing> {
-        self.slicing.as_ref()
-    }
-
-    /// The neighbours in whole words, slices or not.
-    pub fn all(&self) -> &Edges {
-        &self.all
-    }
-
-    /// Whether all neighbours in a word were seen, in its slices and around them.
-    pub fn accepts(&self, word: &Word) -> bool {
-        let Some(slicing) = &self.slicing else {
-            return self.all.accepts(word.letters().map(|letter| letter.tag));
-        };
-        slicing.cut(word).is_some_and(|cut| {
-            let inner = |(kind, tokens): &(String, Vec<&Token>)| {
-                let edges = self.kinds.get(kind);
-                edges.is_some_and(|edges| edges.accepts(tokens.iter().map(|it| it.tag.as_str())))
-            };
-            self.outer.accepts(cut.letters().map(|letter| letter.tag))
-                && cut.slices.iter().all(inner)
-        })
-    }
-
     /// The order to show.
-    pub fn expression(&self, style: Style) -> Expression {
-        let Some(slicing) = &self.slicing else { return self.all.expression(style) };
+    pub fn expression(&self) -> Expression {
+        let Some(slicing) = &self.slicing else { return self.all.expression() };
         let part = |kind: &str, edges: &Edges| match self.finer.get(kind) {
-            Some(finer) => finer.expression(style),
-            None => edges.expression(style),
+            Some(finer) => finer.expression(),
+            None => edges.expression(),
         };
         part("", &self.outer).with_tags(&|tag| match self.kinds.get(tag) {
             Some(edges) => Expression::per(&slicing.key, slicing.between, part(tag, edges)),
             None => Expression::tag(tag),
         })
-    }
-
-    /// The order to run.
-    ///
-    /// # Errors
-    ///
-    /// [`TooLarge`] if its automaton is; what is learned from less than a thousand tags never is.
-    pub fn order(&self, style: Style) -> Result<Order, TooLarge> {
-        Order::new(self.expression(style))
     }
 }
 
@@ -104,14 +67,9 @@ impl Learned {
 pub struct Coverage {
     /// How many are accepted.
     pub accepted: usize,
-    /// How many were tried.
-    pub tried: usize,
     /// How many words there are.
     pub words: usize,
 }
-
-/// How many words are left out one by one, where learning again takes its time.
-const MOST_TRIED: usize = 40;
 
 /// The coverage at which nothing more is asked for.
 const ENOUGH: f64 = 0.9;
@@ -126,24 +84,13 @@ impl Coverage {
         edges.iter().flatten().for_each(|edge| *counts.entry(edge).or_default() += 1);
         let known = |word: &&BTreeSet<SlicedEdge>| word.iter().all(|edge| counts[edge] > 1);
         let accepted = edges.iter().filter(known).count();
-        Self { accepted, tried: words.len(), words: words.len() }
-    }
-
-    /// By whatever `accepts` learns from the words that it is given first.
-    pub fn by(words: &[Word], accepts: impl Fn(&[Word], &Word) -> bool) -> Self {
-        let step = words.len().div_ceil(MOST_TRIED).max(1);
-        let tried = (0..words.len()).step_by(step);
-        let accepted = tried.clone().filter(|left_out| {
-            let others = [&words[..*left_out], &words[left_out + 1..]].concat();
-            accepts(&others, &words[*left_out])
-        });
-        Self { accepted: accepted.count(), tried: tried.len(), words: words.len() }
+        Self { accepted, words: words.len() }
     }
 
     /// The share that is accepted, from 0 to 1; 0 if there are no words.
     #[expect(clippy::cast_precision_loss, reason = "a share")]
     pub fn share(&self) -> f64 {
-        if self.tried == 0 { 0.0 } else { self.accepted as f64 / self.tried as f64 }
+        if self.words == 0 { 0.0 } else { self.accepted as f64 / self.words as f64 }
     }
 
     /// About how many more words it takes until nine of ten say nothing new; none if they do.

@@ -4,7 +4,7 @@
 //! # Example: an order that is written, and one that is learned
 //!
 //! ```
-//! use retape::contract::order::{Event, Learned, Order, Style, Witness, Word};
+//! use retape::contract::order::{Event, Learned, Order, Witness, Word};
 //!
 //! let order: Order = "reasoning+ (call return | answer) [DONE]  # one step".parse()?;
 //! let trace = ["reasoning", "reasoning", "call", "return", "[DONE]"].map(Event::plain);
@@ -15,7 +15,7 @@
 //!     Word::plain(["question", "answer", "end"], Witness(2)),
 //! ];
 //! let learned = Learned::from_words(&words);
-//! assert_eq!(learned.expression(Style::Shortest).to_string(), "question thought? answer end");
+//! assert_eq!(learned.expression().to_string(), "question thought? answer end");
 //! # Ok::<(), retape::contract::order::ParseErrors>(())
 //! ```
 //!
@@ -75,8 +75,7 @@ use automaton::Automaton;
 pub use automaton::TooLarge;
 pub(in crate::contract) use chance::{BY_CHANCE, by_chance};
 pub(crate) use chance::{FEWEST, exact};
-pub use choice::Style;
-pub use edges::{Edges, Letter, Place, Seen, Witness};
+pub use edges::{Edges, Letter, Place, Witness};
 pub use explain::{Deviation, Explanation, Fault, Step};
 pub use expression::{Between, Comparison, Expression, Guard, Literal, Pattern, Slice, Times};
 pub use gain::Gains;

@@ -63,7 +63,7 @@ impl Slicing {
         let keys = keys.into_iter().filter(|key| words.iter().any(|word| has_several(key, word)));
         let keys = keys.filter(|key| words.iter().any(|word| ties(key, word)));
         let mut flat = Edges::default();
-        words.iter().for_each(|word| flat.add(word.letters(), word.witness));
+        words.iter().for_each(|word| flat.add(word.letters()));
         let found = keys.map(|key| {
             let slicing = Self::best(key, &words, &tags);
             (slicing.bits(Code::Alike, &words, tags.len()), slicing)
@@ -121,7 +121,7 @@ impl Slicing {
         let (mut outer, mut kinds) = (Edges::default(), BTreeMap::new());
         for word in words {
             if let Some(cut) = self.cut(word) {
-                cut.learn(&mut outer, &mut kinds, word.witness);
+                cut.learn(&mut outer, &mut kinds);
             }
         }
         let inner = kinds.values().map(|edges: &Edges| edges.shortest(code, tags).1);
@@ -152,7 +152,7 @@ impl Slicing {
     }
 
     /// The neighbours in one word. One that the slices do not fit is taken as a whole.
-    pub(crate) fn edges(slicing: Option<&Self>, word: &Word) -> BTreeSet<SlicedEdge> {
+    pub fn edges(slicing: Option<&Self>, word: &Word) -> BTreeSet<SlicedEdge> {
         let mut found = BTreeSet::new();
         match slicing.and_then(|slicing| slicing.cut(word)) {
             None => pairs("", word.letters(), &mut found),
@@ -213,11 +213,11 @@ impl fmt::Display for Slicing {
 }
 
 impl Cut<'_> {
-    pub fn learn(&self, outer: &mut Edges, kinds: &mut BTreeMap<String, Edges>, witness: Witness) {
-        outer.add(self.letters(), witness);
+    pub fn learn(&self, outer: &mut Edges, kinds: &mut BTreeMap<String, Edges>) {
+        outer.add(self.letters());
         for (kind, tokens) in &self.slices {
             let letters = tokens.iter().map(|token| token.letter());
-            kinds.entry(kind.clone()).or_default().add(letters, witness);
+            kinds.entry(kind.clone()).or_default().add(letters);
         }
     }
 

@@ -362,3 +362,64 @@ impl Graph {
         islands
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::edges::Place;
+    use super::super::neighbours::{Pairs, pairs};
+    use super::*;
+
+    /// An expression in which each of the tags stands once; the dice decide which.
+    fn random(tags: &[String], dice: &mut u64) -> String {
+        let mut roll = |sides: usize| {
+            *dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (*dice >> 33) as usize % sides
+        };
+        let (cut, between) = (1 + roll(tags.len().max(2) - 1), [" ", " ", " | "][roll(3)]);
+        let times = ["", "", "", "?", "*", "+"][roll(6)];
+        match tags {
+            [tag] => format!("{tag}{times}"),
+            _ => {
+                let [left, right] = [&tags[..cut], &tags[cut..]].map(|part| random(part, dice));
+                format!("({left}{between}{right}){times}")
+            }
+        }
+    }
+
+    /// A shortest way between two places that are neighbours or have others between them, both ends included.
+    fn path<'p>(pairs: &Pairs<'p>, from: Place<'p>, to: Place<'p>) -> Vec<Place<'p>> {
+        let (mut ways, mut known) = (vec![vec![from]], BTreeSet::from([from]));
+        loop {
+            if let Some(way) = ways.iter().find(|way| way.last() == Some(&to)) {
+                return way.clone();
+            }
+            let next = ways.iter().flat_map(|way| {
+                let next = pairs.iter().filter(|(before, _)| way.last() == Some(before));
+                next.map(|(_, next)| [way.as_slice(), &[*next]].concat())
+            });
+            ways = next.filter(|way| way.last().is_some_and(|it| known.insert(*it))).collect();
+        }
+    }
+
+    #[test]
+    fn orders_in_which_each_tag_stands_once_are_recovered_exactly() {
+        let mut dice = 11;
+        for case in 0..2_000 {
+            let tags: Vec<String> = (0..=case % 12).map(|number| format!("t{number}")).collect();
+            let truth = random(&tags, &mut dice);
+            let order: super::super::Order = truth.parse().expect("it is well-formed");
+            let allowed = pairs(order.expression());
+            let mut edges = Edges::default();
+            for (from, to) in &allowed {
+                let word = [path(&allowed, Place::Start, *from), path(&allowed, *to, Place::End)];
+                edges.add(word.concat().into_iter().filter_map(Place::tag).map(Into::into));
+            }
+
+            let found = sore(&edges);
+
+            assert_eq!(pairs(&found), allowed, "{truth}: {found}");
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! A made-up agent server, and how well what is learned from few of its recordings does.
 
-use retape::contract::order::{Learned, Order, Style, Token, Witness, Word};
+use retape::contract::order::{Learned, Order, Token, Witness, Word};
 
 use crate::dice::Random;
 
@@ -100,29 +100,18 @@ fn tags(word: &Word) -> Vec<String> {
     word.tokens.iter().map(|token| token.tag.clone()).collect()
 }
 
-fn by_edges(learned: &Learned) -> Judge {
-    let learned = learned.clone();
-    Box::new(move |word| learned.accepts(word))
-}
-
-fn by_order(learned: &Learned, style: Style) -> Judge {
-    let order = learned.order(style).expect("few tags");
+fn by_order(learned: &Learned) -> Judge {
+    let order = Order::new(learned.expression()).expect("few tags");
     Box::new(move |word| order.accepts(&word.events()))
 }
 
-const LEARNERS: [(&str, Learner); 9] = [
+const LEARNERS: [(&str, Learner); 3] = [
     ("literal list", |lesson| {
         let known = lesson.literally.clone();
         Box::new(move |word| known.contains(&tags(word)))
     }),
-    ("SOA flat", |lesson| by_edges(&lesson.flat)),
-    ("SORE flat", |lesson| by_order(&lesson.flat, Style::Once)),
-    ("CRX flat", |lesson| by_order(&lesson.flat, Style::Chain)),
-    ("shortest flat", |lesson| by_order(&lesson.flat, Style::Shortest)),
-    ("SOA per step", |lesson| by_edges(&lesson.sliced)),
-    ("SORE per step", |lesson| by_order(&lesson.sliced, Style::Once)),
-    ("CRX per step", |lesson| by_order(&lesson.sliced, Style::Chain)),
-    ("shortest per step", |lesson| by_order(&lesson.sliced, Style::Shortest)),
+    ("flat", |lesson| by_order(&lesson.flat)),
+    ("per step", |lesson| by_order(&lesson.sliced)),
 ];
 
 /// One line of the table: the share of further traces accepted, and of mutants rejected.

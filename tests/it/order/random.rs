@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 pub use crate::dice::Random;
-use retape::contract::order::{Edges, Expression, Place, Times, Witness};
+use retape::contract::order::{Expression, Place, Times};
 
 /// An expression in which each of the tags stands once.
 pub fn sore(random: &mut Random, tags: &[String]) -> Expression {
@@ -116,45 +116,6 @@ fn mixes(parts: &[Expression], word: &[&str]) -> bool {
         let ours = pick(true);
         ends(first, &ours, 0).contains(&ours.len()) && mixes(rest, &pick(false))
     })
-}
-
-/// Words that show everything that an expression without repeated tags allows: one through each
-/// pair of neighbours. `pairs` are these.
-pub fn characteristic(pairs: &BTreeSet<(Place<'_>, Place<'_>)>) -> Edges {
-    let mut edges = Edges::default();
-    for (from, to) in pairs {
-        let before = path(pairs, Place::Start, *from);
-        let behind = path(pairs, *to, Place::End);
-        let tags = before.iter().chain(&behind).filter_map(|place| match place {
-            Place::Tag(tag) => Some((*tag).into()),
-            _ => None,
-        });
-        edges.add(tags, Witness(0));
-    }
-    edges
-}
-
-fn path<'p>(
-    pairs: &BTreeSet<(Place<'p>, Place<'p>)>,
-    from: Place<'p>,
-    to: Place<'p>,
-) -> Vec<Place<'p>> {
-    let mut paths = vec![vec![from]];
-    let mut known = BTreeSet::from([from]);
-    let mut at = 0;
-    while let Some(path) = paths.get(at).cloned() {
-        let last = path[path.len() - 1];
-        if last == to {
-            return path;
-        }
-        for (_, next) in pairs.iter().filter(|(before, _)| *before == last) {
-            if known.insert(*next) {
-                paths.push([path.as_slice(), &[*next]].concat());
-            }
-        }
-        at += 1;
-    }
-    panic!("{to} is not behind {from}")
 }
 
 /// The neighbours that an expression without repeated tags allows, found apart from the library's.

@@ -1,6 +1,6 @@
 //! Types told apart further by what a field says.
 
-use retape::contract::order::{Learned, Order, Refinement, Style, Token, Witness, Word};
+use retape::contract::order::{Learned, Order, Refinement, Token, Witness, Word};
 
 use super::{accepts, cases};
 use crate::dice::Random;
@@ -21,7 +21,7 @@ fn said(text: &str, number: usize) -> Word {
 fn learned(words: &[Word]) -> Order {
     let refinement = Refinement::find(words, |_, _| true);
     let finer: Vec<Word> = words.iter().map(|word| refinement.word(word)).collect();
-    let expression = Learned::from_words(&finer).expression(Style::Shortest);
+    let expression = Learned::from_words(&finer).expression();
     Order::new(refinement.guarded(expression)).unwrap()
 }
 
