@@ -8,11 +8,12 @@ use std::thread;
 
 use bytes::Bytes;
 
-use super::side::{Side, in_parallel};
+use super::side::Side;
 use super::{file, list};
 use crate::cassette::{Cassette, Name};
 use crate::contract::Contract;
 use crate::error::{Error, Kind, Result};
+use crate::review::change::parallel::each;
 
 /// Reads the cassettes and contracts that a folder has at a revision; nothing if it is not there then.
 ///
@@ -35,7 +36,7 @@ pub fn load_revision(folder: &Path, revision: &str) -> Result<Side> {
         }
     }
     cassettes.sort_by(|one, other| one.0.cmp(&other.0));
-    let all = in_parallel(&cassettes, |(name, path, text)| {
+    let all = each(&cassettes, |(name, path, text)| {
         let bodies = path.strip_suffix(".json").unwrap_or(path);
         let body = |hash: &str| blobs.get(&format!("{bodies}.bodies/{hash}")).cloned().map(Ok);
         let cassette = file::decode((*text).clone().into(), &at(revision, path), body, |_| None);

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::foreign::load_foreign;
-use super::{find_config, list, path_of, save, side::in_parallel};
+use super::{find_config, list, path_of, save};
 use crate::cassette::foreign::{Corrected, Imported};
 use crate::cassette::{Cassette, Name, Outcome};
 use crate::config::Rules;
 use crate::error::{Error, Result};
 use crate::redact::{Redacted, Redactor};
+use crate::review::change::parallel::each;
 
 /// How files are imported.
 #[derive(Debug, Clone)]
@@ -101,7 +102,7 @@ pub(crate) fn import(sources: &[Source], how: &Import) -> Vec<Result<Became>> {
     let import_each = |sources: &&[Source]| -> Vec<Result<Became>> {
         sources.iter().map(|source| import_one(source, how, &taken)).collect()
     };
-    in_parallel(&alike, import_each).into_iter().flatten().collect()
+    each(&alike, import_each).into_iter().flatten().collect()
 }
 
 /// Imports a file, unless its cassette is `taken` by another one.

@@ -1,7 +1,6 @@
 //! One of two sides that are compared: a folder of cassettes, one cassette, or one contract.
 
 use std::path::Path;
-use std::thread;
 
 use super::contracts::{contracts, read};
 use super::file::load_file;
@@ -9,6 +8,7 @@ use super::list::list;
 use crate::cassette::{Cassette, Name};
 use crate::contract::Contract;
 use crate::error::{Error, Kind, Result};
+use crate::review::change::parallel::each;
 
 /// What stands on one side.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ pub fn load_side(path: &Path, name: &Name) -> Result<Side> {
 fn load_folder(folder: &Path) -> Result<Side> {
     let names = list(folder);
     let accepted = contracts(folder)?;
-    let all = in_parallel(&names, |name| {
+    let all = each(&names, |name| {
         let cassette = load_file(&folder.join(format!("{name}.json")));
         let shown = cassette.and_then(Cassette::shown);
         (name.clone(), shown.map(Cassette::by_message))
@@ -71,22 +71,4 @@ impl Side {
         }
         side
     }
-}
-
-/// Does the same with each, on all processors, and gives back what came of it in order.
-pub(super) fn in_parallel<T: Sync, U: Send>(all: &[T], work: impl Fn(&T) -> U + Sync) -> Vec<U> {
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let each = all.len().div_ceil(threads).max(1);
-    let work = &work;
-    thread::scope(|scope| {
-        let parts: Vec<_> = all
-            .chunks(each)
-            .map(|part| scope.spawn(move || part.iter().map(work).collect::<Vec<U>>()))
-            .collect();
-        let mut done = Vec::with_capacity(all.len());
-        for part in parts {
-            done.extend(part.join().expect("loading does not panic"));
-        }
-        done
-    })
 }

@@ -30,7 +30,7 @@ mod maps;
 mod moved;
 mod once;
 mod orders;
-mod parallel;
+pub(crate) mod parallel;
 mod promised_orders;
 mod renames;
 mod report;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// Does the same with each, and gives back what came of it in order.
-pub(super) fn each<T: Sync, U: Send>(all: &[T], work: impl Fn(&T) -> U + Sync) -> Vec<U> {
+pub(crate) fn each<T: Sync, U: Send>(all: &[T], work: impl Fn(&T) -> U + Sync) -> Vec<U> {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(all.len());
     let next = AtomicUsize::new(0);
     let (next, work) = (&next, &work);
