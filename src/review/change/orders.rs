@@ -199,11 +199,7 @@ fn together(explanation: &Explanation) -> Vec<Deviation> {
 pub(super) fn add(drafts: &mut Vec<Draft>, draft: Draft, seen: Seen<'_>, at: usize) {
     let known = same_or_added(drafts, draft.clone());
     known.lost.extend(draft.lost.iter().cloned());
-    known.keep_shorter(draft.trace.as_ref());
-    // The worst answer decides.
-    if draft.verdict < known.verdict {
-        (known.verdict, known.why) = (draft.verdict, draft.why);
-    }
+    known.show(&draft);
     if let Some(place) = seen {
         known.seen(place, Position::Step(at));
     }

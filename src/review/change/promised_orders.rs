@@ -24,7 +24,11 @@ pub(super) fn changes(
         (Some(old), Some(new)) => {
             orders::shown(old, answers, &mut drafts);
             let promised = promised(old, new);
-            shorten(&mut drafts, &promised);
+            // What was learned tells the shortest trace, which no recording has to be.
+            for draft in &mut drafts {
+                let same = promised.iter().find(|other| other.is(draft));
+                draft.keep_shorter(same.and_then(|other| other.trace.as_ref()));
+            }
             if basis == Basis::Accepted {
                 let is_known = |draft: &Draft| drafts.iter().any(|other| other.is(draft));
                 let unseen: Vec<Draft> =
@@ -41,19 +45,6 @@ pub(super) fn changes(
         (None, None) => {}
     }
     drafts
-}
-
-/// What was learned tells the shortest trace, which no recording has to be.
-fn shorten(drafts: &mut [Draft], promised: &[Draft]) {
-    for draft in drafts {
-        let same = promised.iter().find(|other| other.is(draft));
-        let shorter = same.and_then(|other| other.trace.as_ref());
-        if let (Some(own), Some(shorter)) = (&mut draft.trace, shorter)
-            && shorter.tags.len() < own.tags.len()
-        {
-            *own = shorter.clone();
-        }
-    }
 }
 
 fn unseen(mut draft: Draft) -> Draft {
