@@ -14,7 +14,7 @@ use std::hash::BuildHasher as _;
 use foldhash::fast::FixedState;
 
 use super::about::LOOKED_AT;
-use super::draft::{Draft, Shown, at};
+use super::draft::{Draft, Position, Shown, at};
 use super::forms::{self, Asked};
 use super::instead::hardly_chance;
 use super::report::{Part, Verdict};
@@ -299,12 +299,9 @@ impl Pair<'_, '_> {
     }
 
     fn draft(&self, verdict: Verdict, what: String, key: String) -> Draft {
-        let mut places = self.new.shown.iter();
-        let shown = places.next().map(|(first, at)| {
-            let mut shown = Shown::new(first, *at);
-            shown.places.extend(places.map(|(place, _)| (*place).to_owned()));
-            shown
-        });
+        let shown = &self.new.shown;
+        let at = shown.first().map_or(Position::Whole, |(_, at)| *at);
+        let shown = Shown::of(shown.iter().map(|(place, _)| *place), at);
         Draft::new(Rule::ValueOther, verdict, self.place.part, what)
             .at(self.place.named())
             .keyed(key)

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::cause;
 use super::draft::{Draft, Position, Shown};
 use super::gap;
+use super::instead::recordings;
 use super::moved::{moved, otherwise};
 use super::report::{
     CaseEdges, CassettePair, ContractPair, Edge, Part, Report, Side, State, Verdict,
@@ -293,12 +294,14 @@ impl Promises {
         sorted
     }
 
+    /// Whether recordings are at hand, and not only contracts.
+    pub(super) fn are_recorded(&self) -> bool {
+        self.traffic.endpoints().next().is_some()
+    }
+
     /// Who shows an endpoint first.
     pub(super) fn first(&self, endpoint: &Endpoint) -> Option<Shown> {
-        let answers = self.traffic.answers(endpoint);
-        let mut shown = Shown::new(&answers.first()?.place, Position::Whole);
-        shown.places.extend(answers.iter().map(|answer| answer.place.clone()));
-        Some(shown)
+        instead::shown(self.traffic.answers(endpoint))
     }
 
     /// Where something was recorded of an endpoint.
@@ -327,8 +330,7 @@ impl Promise {
     /// from no others than these is no promise beyond them.
     fn basis<T: PartialEq>(&self, answers: &[Answer], part: impl Fn(&Contract) -> &T) -> Basis {
         let is_learned = |accepted: &Contract| {
-            let recordings: BTreeSet<_> = answers.iter().map(|answer| answer.witness).collect();
-            accepted.is_as_learned() && accepted.origin.recordings <= recordings.len()
+            accepted.is_as_learned() && accepted.origin.recordings <= recordings(answers)
         };
         match &self.accepted {
             Some(it) if part(it) == part(&self.contract) && !is_learned(it) => Basis::Accepted,
@@ -487,9 +489,7 @@ pub(super) fn takes_place(
     let cassettes: BTreeSet<&str> = is.places(endpoint).into_iter().map(cassette_of).collect();
     let may_be_of =
         |cassette: &&str| before().any(|(_, promise)| promise.contract.origin.may_be_of(cassette));
-    let is_other = was.traffic.endpoints().next().is_none()
-        && cassettes.len() < 2
-        && !cassettes.iter().any(may_be_of);
+    let is_other = !was.are_recorded() && cassettes.len() < 2 && !cassettes.iter().any(may_be_of);
     if !is_answered_again && (is_left || is_other) { Verdict::Unproven } else { Verdict::Breaking }
 }
 

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 
 use super::compare::Promises;
 use super::draft::{Draft, Position, Shown};
+use super::instead::recordings;
 use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::weight::{CHANCE, CHANCE_OF_ALL};
@@ -32,7 +33,7 @@ impl Cut {
             let cut = cut.iter().filter(|cut| is(&cut.place));
             cut.map(|cut| cut.recording).collect::<BTreeSet<_>>().len()
         };
-        let read = answers.iter().map(|answer| answer.witness).collect::<BTreeSet<_>>().len();
+        let read = recordings(answers);
         Self { cut: count(&|_| true), all: read + count(&|place| !places.contains(place)) }
     }
 
@@ -63,16 +64,15 @@ pub(super) fn change(
 ) -> Option<Draft> {
     let promise = was.all.get(before)?;
     let cut = is.traffic.cut(endpoint);
-    let first = cut.first()?;
-    let are_recorded = was.traffic.endpoints().next().is_some();
+    let (first, place) = (cut.first()?, cut.iter().map(|cut| &*cut.place));
+    let are_recorded = was.are_recorded();
     let origin = &promise.contract.origin;
     let old = if are_recorded { Cut::recorded(before, was) } else { Cut::promised(origin) };
     let new = Cut::recorded(endpoint, is);
     if !new.is_more_than(old) {
         return None;
     }
-    let mut shown = Shown::new(&first.place, Position::Whole);
-    shown.places.extend(cut.iter().map(|cut| cut.place.clone()));
+    let shown = Shown::of(place, Position::Whole)?;
     // The only cassette in which there was anything is the same scenario, recorded again.
     let is_same = !are_recorded
         && old.cut == 0

@@ -66,6 +66,13 @@ impl Shown {
         Self { place: place.to_owned(), at, places: BTreeSet::from([place.to_owned()]) }
     }
 
+    /// All that show it, the first one there; nothing if none does.
+    pub(super) fn of<'p>(mut places: impl Iterator<Item = &'p str>, at: Position) -> Option<Self> {
+        let mut shown = Self::new(places.next()?, at);
+        shown.places.extend(places.map(str::to_owned));
+        Some(shown)
+    }
+
     /// The cassette and the number of the interaction, counted from 1: a place is `letta/hello #3`.
     pub(super) fn interaction(&self) -> Option<(&str, usize)> {
         let (cassette, number) = self.place.rsplit_once(" #")?;
@@ -354,6 +361,12 @@ pub(super) fn all_of(names: &BTreeSet<&String>) -> String {
         [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
         all => all.concat(),
     }
+}
+
+/// A type of message that does not come any more.
+pub(super) fn tag_gone(part: Part, tag: &str) -> Draft {
+    let what = format!("`{tag}` messages are not seen any more");
+    Draft::new(Rule::TagGone, Verdict::Trim, part, what).keyed(tag)
 }
 
 /// What it is that messages of a type come for the first time.

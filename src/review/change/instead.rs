@@ -24,8 +24,7 @@ pub(super) fn answered(gone: &Endpoint, was: &Promises, is: &Promises) -> Option
     let others = || is.all.keys().filter(|it| may_be(it));
     let asked = others().find_map(|it| asked_again(gone, it, was, is));
     let asked = asked.or_else(|| others().find_map(|it| asked_alike(gone, it, was, is)));
-    let is_recorded = was.traffic.endpoints().next().is_some();
-    let counted = || (!is_recorded).then(|| more_often(gone, &may_be, was, is)).flatten();
+    let counted = || (!was.are_recorded()).then(|| more_often(gone, &may_be, was, is)).flatten();
     let (other, shown, weight) = asked.or_else(counted)?;
     let draft = if other.status == gone.status {
         let [before, now] = [gone, other].map(|it| named_media(&it.media));
@@ -152,13 +151,10 @@ fn asked_alike<'a>(
         answer.asked.as_deref().is_some_and(|asked| !said(asked).is_disjoint(&telling))
     });
     let alike: Vec<&Answer> = alike.collect();
-    let count = |answers: &mut dyn Iterator<Item = &Answer>| {
-        answers.map(|answer| answer.witness).collect::<BTreeSet<_>>().len() as u64
-    };
-    let now = count(&mut alike.iter().copied());
-    let then = count(&mut was.traffic.answers(gone).iter());
+    let now = recordings(alike.iter().copied()) as u64;
+    let then = recordings(was.traffic.answers(gone)) as u64;
     let is_proof = exact([(now, now), (0, then)]) < CHANCE;
-    Some((it, shown(alike.into_iter()).filter(|_| is_proof)?, None))
+    Some((it, shown(alike).filter(|_| is_proof)?, None))
 }
 
 /// The words and truths that a request says, with their places.
@@ -179,7 +175,7 @@ fn more_often<'a>(
     let more = |it: &Endpoint| recordings(is.traffic.answers(it)).saturating_sub(promised(it));
     let now = is.all.keys().filter(|it| may_be(it)).max_by_key(|it| more(it))?;
     let (lost, more) = (promised(gone), more(now));
-    let shown = shown(is.traffic.answers(now).iter())?;
+    let shown = shown(is.traffic.answers(now))?;
     // One cassette alone is another scenario, unless it is the only one that there was.
     let is_other = shown.cassettes().len() < 2 && !is_of_same(gone, &shown, was);
     (lost > 0 && more >= lost && !is_other).then_some(())?;
@@ -219,10 +215,9 @@ pub(super) fn weigh_gone(draft: Draft, gone: &Endpoint, was: &Promises, is: &Pro
     let now = is.all.keys().filter(could).map(|it| recordings(is.traffic.answers(it))).sum();
     let is_told = matches!(draft.rule, Rule::StatusGone | Rule::MediaGone) && gone.status < 400;
     let is_often = lost >= FEWEST && now >= FEWEST;
-    let are_recorded = was.traffic.endpoints().next().is_some();
     if !is_told
         || !is_often
-        || are_recorded
+        || was.are_recorded()
         || exact([(0, now as u64), (lost as u64, all as u64)]) >= CHANCE
     {
         return draft;
@@ -245,14 +240,13 @@ fn is_of_same(gone: &Endpoint, shown: &Shown, was: &Promises) -> bool {
 }
 
 /// How many of them are independent.
-pub(super) fn recordings(answers: &[Answer]) -> usize {
-    answers.iter().map(|answer| answer.witness).collect::<BTreeSet<_>>().len()
+pub(super) fn recordings<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> usize {
+    answers.into_iter().map(|answer| answer.witness).collect::<BTreeSet<_>>().len()
 }
 
-fn shown<'a>(mut answers: impl Iterator<Item = &'a Answer>) -> Option<Shown> {
-    let mut shown = Shown::new(&answers.next()?.place, Position::Whole);
-    shown.places.extend(answers.map(|answer| answer.place.clone()));
-    Some(shown)
+/// Who shows an answer, the first one there.
+pub(super) fn shown<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> Option<Shown> {
+    Shown::of(answers.into_iter().map(|answer| &*answer.place), Position::Whole)
 }
 
 /// What few recordings show is unproven, unless they are of the only cassette in which there was anything else.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::draft::{Draft, Position, same_or_added};
+use super::instead::recordings;
 use super::report::{Part, Verdict};
 use super::rule::Rule;
 use crate::contract::{Answer, Contract, Kinds, RESULT_OF};
@@ -77,7 +78,6 @@ fn narrower(name: &str, was: Text<'_>, is: Text<'_>) -> Vec<Draft> {
 /// those that are missing may be of another server.
 fn not_as_promised(was: &Contract, new: &[Answer]) -> Vec<Draft> {
     let is = lists(new);
-    let recordings: BTreeSet<_> = new.iter().map(|answer| answer.witness).collect();
     let mut drafts = Vec::new();
     for (kind, schema) in was.body.iter().chain(&was.events).flat_map(Kinds::each) {
         let Some(list) = listed(kind) else { continue };
@@ -88,7 +88,7 @@ fn not_as_promised(was: &Contract, new: &[Answer]) -> Vec<Draft> {
                 continue;
             }
             let mut draft = gone(list, name);
-            if was.origin.recordings > recordings.len() {
+            if was.origin.recordings > recordings(new) {
                 draft.doubt("the contract was learned from more recordings than there are");
             }
             same_or_added(&mut drafts, draft).seen(place, Position::Whole);

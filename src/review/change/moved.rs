@@ -159,7 +159,6 @@ pub(super) fn otherwise(
 /// Whether only the contract of before is known, which comes from many recordings, and there are as many of what
 /// takes the place of all of them.
 fn are_as_many([before, endpoint]: [&Endpoint; 2], was: &Promises, is: &Promises) -> bool {
-    let before_at_hand = was.traffic.endpoints().next().is_some();
     let lost = was.all.get(before).map_or(0, |it| it.contract.origin.recordings);
-    !before_at_hand && lost >= FEWEST && recordings(is.traffic.answers(endpoint)) >= lost
+    !was.are_recorded() && lost >= FEWEST && recordings(is.traffic.answers(endpoint)) >= lost
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::draft::Draft;
+use super::draft::{Draft, tag_gone};
 use super::orders::{self, Covered, case_name, deviations, tags, unknown_case};
 use super::report::{Part, Verdict};
 use super::rule::Rule;
@@ -140,7 +140,8 @@ fn unknown(before: &Case) -> Draft {
 /// What is not seen any more: types of messages, neighbours, and kinds of requests.
 fn gone(old: &Orders, new: &Orders, told: &[Draft]) -> Vec<Draft> {
     let (were, are) = (tags(old), tags(new));
-    let mut drafts: Vec<Draft> = were.difference(&are).map(|tag| tag_gone(tag)).collect();
+    let mut drafts: Vec<Draft> =
+        were.difference(&are).map(|tag| tag_gone(Part::Order, tag)).collect();
     // What changed places is not where it was: that is told.
     let is_told = |case: &Case, pair: &Neighbours| {
         let name = case_name(case);
@@ -176,12 +177,6 @@ fn gone(old: &Orders, new: &Orders, told: &[Draft]) -> Vec<Draft> {
         }
     }
     drafts
-}
-
-/// A type of message that does not come any more.
-pub(super) fn tag_gone(tag: &str) -> Draft {
-    let what = format!("`{tag}` messages are not seen any more");
-    Draft::new(Rule::TagGone, Verdict::Trim, Part::Order, what).keyed(tag)
 }
 
 fn case_gone(case: &Case) -> Draft {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::cut::cut_by;
 use super::draft::{Draft, Position, Shown, at, cut, same_or_added};
+use super::instead::recordings;
 use super::report::{CassettePair, Difference, Exchange, InteractionPair, Part, Verdict};
 use super::rule::Rule;
 use super::shapes::{self, Broken};
@@ -291,7 +292,6 @@ pub(super) fn failed_calls(was: &Contract, answers: &[Answer]) -> Vec<Draft> {
     for answer in answers {
         method(answer).into_iter().for_each(|it| called.entry(it).or_default().push(answer));
     }
-    let all: BTreeSet<_> = answers.iter().map(|answer| answer.witness).collect();
     let failed = called.into_values().filter_map(|calls| {
         let has_failed = |answer: &&Answer| {
             let all = answer.body.iter().chain(&answer.events);
@@ -302,13 +302,12 @@ pub(super) fn failed_calls(was: &Contract, answers: &[Answer]) -> Vec<Draft> {
             };
             said.clone().next().is_some() && !said.any(is_as_before)
         };
-        let recordings: BTreeSet<_> = calls.iter().map(|answer| answer.witness).collect();
         if !calls.iter().all(has_failed) {
             return None;
         }
         let mut draft = failed();
         calls.iter().for_each(|answer| draft.seen(&answer.place, Position::Whole));
-        let is_proof = recordings.len() >= FEWEST && all.len() >= was.origin.recordings;
+        let is_proof = recordings(calls) >= FEWEST && recordings(answers) >= was.origin.recordings;
         Some(if is_proof {
             draft
         } else {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::about::{About, row_around};
-use super::draft::{Draft, Position, at, cut, first_time, one_of, same_or_added};
+use super::draft::{Draft, Position, at, cut, first_time, one_of, same_or_added, tag_gone};
 use super::kinds;
 use super::renames::{GONE, rename, rename_optional, replace, wrap, wraps};
 use super::report::{Part, TOLERANT, Verdict};
@@ -115,7 +115,7 @@ fn each(
             }
             (None, _) if values.is_empty() && basis == Basis::Learned => Vec::new(),
             (None, _) => vec![came(part, kind, &values)],
-            (Some(_), None) => vec![went(part, kind)],
+            (Some(_), None) => vec![tag_gone(part, kind)],
         }
     });
     drafts.collect()
@@ -147,11 +147,6 @@ fn came(part: Part, kind: &str, values: &[&Value<'_>]) -> Draft {
         draft.why = "no recording shows it, and the new contract allows it".to_owned();
     }
     draft
-}
-
-fn went(part: Part, kind: &str) -> Draft {
-    let what = format!("`{kind}` messages are not seen any more");
-    Draft::new(Rule::TagGone, Verdict::Trim, part, what).keyed(kind)
 }
 
 /// What changed from one shape to another, with the recorded values that show it.
@@ -503,8 +498,7 @@ fn gone(part: Part, losses: impl Iterator<Item = Loss>, basis: Basis) -> Vec<Dra
                 (Rule::TypeGone, FILLED.to_owned(), what)
             }
             Lost::Kind(_, value) if part == Part::Events && path.is_empty() => {
-                let what = format!("`{value}` messages are not seen any more");
-                (Rule::TagGone, value, what)
+                return Some(tag_gone(part, &value));
             }
             Lost::Kind(tag, value) => {
                 let what = format!("{name} is never of the kind `{tag}` `{value}` any more");

@@ -8,9 +8,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::always::Question;
-use super::draft::Draft;
-use super::instead::hardly_chance;
-use super::promised_orders;
+use super::draft::{Draft, tag_gone};
+use super::instead::{hardly_chance, recordings};
 use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::shapes;
@@ -75,8 +74,7 @@ fn asked_alike<'a>(before: &'a [Answer], answers: &[Answer]) -> Vec<&'a Answer> 
     let asked: HashSet<u64> = answers.iter().map(|it| Question::of(it).places).collect();
     let is_asked = |answer: &&Answer| asked.contains(&Question::of(answer).places);
     let alike: Vec<&Answer> = before.iter().filter(is_asked).collect();
-    let recordings: HashSet<_> = alike.iter().map(|answer| answer.witness).collect();
-    if recordings.len() < FEWEST { before.iter().collect() } else { alike }
+    if recordings(alike.iter().copied()) < FEWEST { before.iter().collect() } else { alike }
 }
 
 /// The known types of messages that none of these has, where there are messages enough.
@@ -88,7 +86,7 @@ fn types_gone(
     let now = was.messages(answers);
     let all = now.values().map(|share| share.all).next().filter(|all| *all >= FEWEST);
     let gone = known.keys().filter(|key| !now.contains_key(*key)).filter_map(|key| {
-        let draft = promised_orders::tag_gone(contract::message(key)?);
+        let draft = tag_gone(Part::Order, contract::message(key)?);
         Some((key.clone(), Share { seen: 0, all: all? }, draft))
     });
     gone.collect()
