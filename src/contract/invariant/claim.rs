@@ -85,16 +85,7 @@ impl Invariant {
 
     /// The type of the messages that it is about; none if it is about all.
     pub(crate) fn tag(&self) -> Option<&str> {
-        match self {
-            Self::Alone(_, field)
-            | Self::Echoes(field, _)
-            | Self::Refers(field, ..)
-            | Self::RefersEarlier(field, _)
-            | Self::Tied(_, field, _)
-            | Self::Sums(field, _)
-            | Self::Comes(field, _) => field.tag.as_deref(),
-            Self::Sorted(keys) => keys.first()?.0.tag.as_deref(),
-        }
+        self.fields().first()?.tag.as_deref()
     }
 }
 

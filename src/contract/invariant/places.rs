@@ -31,15 +31,13 @@ impl Invariant {
     /// another endpoint.
     pub(crate) fn places(&self) -> Vec<Place<'_>> {
         match self {
-            Self::Alone(_, field) | Self::RefersEarlier(field, _) => vec![said(field)],
+            Self::RefersEarlier(field, _) => vec![said(field)],
             Self::Echoes(field, path) => vec![said(field), asked(path)],
-            Self::Refers(field, to, _) | Self::Tied(_, field, to) => vec![said(field), said(to)],
-            Self::Sums(field, [one, other]) => [field, one, other].map(said).to_vec(),
-            Self::Sorted(keys) => keys.iter().map(|(field, _)| said(field)).collect(),
             Self::Comes(field, with) if with.in_request => vec![said(field), asked(&with.path)],
             Self::Comes(field, with) => {
                 vec![said(field), Place { path: with.path.as_str(), ..said(field) }]
             }
+            _ => self.fields().into_iter().map(said).collect(),
         }
     }
 }
