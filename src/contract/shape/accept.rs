@@ -235,7 +235,7 @@ impl Check {
                     let name = &member.name;
                     self.within(name, name, |check| check.value(&field.schema, &member.value));
                 }
-                (None, Some(rest)) if fits(rest, &member.name) => {
+                (None, Some(rest)) if rest.name.fits(&member.name) => {
                     let name = &member.name;
                     self.within(name, "{}", |check| check.value(&rest.schema, &member.value));
                 }
@@ -263,8 +263,8 @@ impl Check {
             && fields.fields.len() > 1
             && all.all(|field| field.presence == Presence::Optional);
         let names: Vec<&str> = fields.fields.keys().map(String::as_str).collect();
-        let near = similar::get_close_matches(&*member.name, &names, 1, 0.6);
-        let hint = near.first().map(|name| format!("did you mean `{name}`?"));
+        let near = nearest::nearest(&member.name, &names);
+        let hint = near.map(|name| format!("did you mean `{name}`?"));
         let (fault, expected) = match rest {
             None if is_other => (Fault::Other, "one of the fields that are known".to_owned()),
             None => (Fault::Unknown, "no field of this name".to_owned()),
@@ -305,10 +305,6 @@ impl Check {
             last.hint = hint;
         }
     }
-}
-
-fn fits(rest: &Rest, name: &str) -> bool {
-    rest.name.fits(name)
 }
 
 fn described(sample: &Sample<'_>) -> String {

@@ -91,6 +91,7 @@ impl<'s> Census<'s> {
     /// Of a promise of which nothing was seen yet.
     pub(crate) fn of(schema: &'s Schema) -> Self {
         let types = schema.types();
+        let types = if types.len() > 1 { types } else { Vec::new() };
         let types = types.into_iter().map(Choice::Type);
         let truths = [true, false].into_iter().filter(|_| schema.boolean).map(Choice::Truth);
         let words = match &schema.string {
@@ -276,21 +277,6 @@ impl<'s> Census<'s> {
 }
 
 impl Schema {
-    /// Each type that it allows by itself, if they are several.
-    fn types(&self) -> Vec<Self> {
-        let none = Self::default;
-        let all = [
-            Self { null: self.null, ..none() },
-            Self { boolean: self.boolean, ..none() },
-            Self { number: self.number, ..none() },
-            Self { string: self.string.clone(), ..none() },
-            Self { array: self.array.clone(), ..none() },
-            Self { object: self.object.clone(), ..none() },
-        ];
-        let types: Vec<Self> = all.into_iter().filter(|it| !it.is_never()).collect();
-        if types.len() > 1 { types } else { Vec::new() }
-    }
-
     /// Whether a value is of the only type that it allows.
     fn is_of_type(&self, value: json::Text<'_>) -> bool {
         match value.container() {

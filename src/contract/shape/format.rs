@@ -88,7 +88,7 @@ impl Format {
         }
     }
 
-    const fn bit(&self) -> u8 {
+    pub(super) const fn bit(&self) -> u8 {
         match self {
             Self::Uuid => UUID,
             Self::DateTime => DATE_TIME,

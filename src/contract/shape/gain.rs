@@ -177,22 +177,15 @@ impl Compare {
 
     /// Types of which the old one has none, one by one.
     fn kinds(&mut self, old: &Schema, new: &Schema) {
-        let one = Schema::never;
-        let Schema { null, boolean, number, string, array, object, .. } = new.without(old);
-        if number.is_some() && old.number.is_some() {
-            self.tell(Gained::Number, Schema { number, ..one() });
+        let was_null = *old == Schema { null: true, ..Schema::never() };
+        for kind in new.without(old).types() {
+            let what = match kind.number.and(old.number) {
+                Some(_) => Gained::Number,
+                None if was_null => Gained::Filled,
+                None => Gained::Type,
+            };
+            self.tell(what, kind);
         }
-        let kinds = [
-            null.then(|| Schema { null, ..one() }),
-            boolean.then(|| Schema { boolean, ..one() }),
-            number.filter(|_| old.number.is_none()).map(|_| Schema { number, ..one() }),
-            string.map(Schema::of_string),
-            array.map(|array| Schema { array: Some(array), ..one() }),
-            object.map(|object| Schema { object: Some(object), ..one() }),
-        ];
-        let was_null = *old == Schema { null: true, ..one() };
-        let gained = || if was_null { Gained::Filled } else { Gained::Type };
-        kinds.into_iter().flatten().for_each(|kind| self.tell(gained(), kind));
     }
 
     fn texts(&mut self, old: &Text, new: &Text) {

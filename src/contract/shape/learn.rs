@@ -6,7 +6,7 @@ use std::iter::repeat;
 use foldhash::fast::RandomState;
 
 use super::evidence::{Claim, Evidence, Tally, Witness, Witnesses};
-use super::format::{DATE, DATE_TIME, Format, ID, INTEGER, LOCAL_DATE_TIME, PREFIXED, URI, UUID};
+use super::format::{Format, ID, PREFIXED};
 use super::names::{Naming, are_alike, is_data, vary};
 use super::rows::{Seen, independent};
 use super::sample::{Element, Member, Sample, StringSample};
@@ -38,11 +38,10 @@ const BRINGS_NEW: usize = 4;
 /// Fewer different strings that are integers may be so by chance.
 const INTEGERS: usize = 20;
 
-/// The shape of the JSON values seen at one place: learned one by one, merged with others, and
+/// The shape of the JSON values seen at one place: learned one by one, and
 /// [finished](Shape::finish) into a [`Schema`].
 ///
-/// What is learned depends on the samples alone, not on their order nor on what was merged with what, as
-/// long as each sample keeps its number.
+/// What is learned depends on the samples alone, not on their order, as long as each keeps its number.
 ///
 /// # Example: a tag is found
 ///
@@ -96,11 +95,6 @@ impl Shape {
         json::Text::read(json).ok_or(NotJson)?;
         self.samples.push((json.into(), witness));
         Ok(())
-    }
-
-    /// Learns what another shape has learned.
-    pub fn merge(&mut self, other: &Self) {
-        self.samples.extend_from_slice(&other.samples);
     }
 
     /// How many values were seen.
@@ -567,15 +561,8 @@ fn format<'s>(strings: impl Iterator<Item = &'s StringSample<'s>> + Clone) -> Op
     let (all, some) = strings
         .clone()
         .fold((u8::MAX, 0), |(all, some), said| (all & said.formats, some | said.formats));
-    let formats = [
-        (UUID, Format::Uuid),
-        (DATE_TIME, Format::DateTime),
-        (LOCAL_DATE_TIME, Format::LocalDateTime),
-        (DATE, Format::Date),
-        (URI, Format::Uri),
-        (INTEGER, Format::Integer),
-    ];
-    let told = formats.into_iter().find(|(bit, _)| all & bit != 0).map(|(_, format)| format);
+    let mut plain = Format::NAMED.into_iter().map(|(format, _)| format);
+    let told = plain.find(|format| *format != Format::Id && all & format.bit() != 0);
     let fit = |format: &Format| strings.clone().all(|said| format.fits(&said.text));
     told.or_else(|| {
         let prefixed = strings.clone().filter(|said| said.formats & PREFIXED != 0);

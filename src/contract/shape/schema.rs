@@ -182,6 +182,20 @@ impl Schema {
         *self == Self::default()
     }
 
+    /// Each type that it allows, by itself.
+    pub(super) fn types(&self) -> Vec<Self> {
+        let none = Self::default;
+        let all = [
+            Self { null: self.null, ..none() },
+            Self { boolean: self.boolean, ..none() },
+            Self { number: self.number, ..none() },
+            Self { string: self.string.clone(), ..none() },
+            Self { array: self.array.clone(), ..none() },
+            Self { object: self.object.clone(), ..none() },
+        ];
+        all.into_iter().filter(|it| !it.is_never()).collect()
+    }
+
     /// Of strings only.
     pub(super) fn of_string(text: Text) -> Self {
         Self { string: Some(text), ..Self::default() }
