@@ -124,7 +124,7 @@ impl Exchanges {
         if one == other || !source.interactions[one].is_socket() {
             return None;
         }
-        let asked = frames_of(source, other).get(frame)?.ms;
+        let asked = source.interactions[other].frames().get(frame)?.ms;
         let had_come = |ms: u64| {
             if one < other {
                 ms < asked.saturating_add(opened_within(source, one, other).start)
@@ -184,13 +184,9 @@ fn opened_within(source: &Cassette, one: usize, other: usize) -> Range<u64> {
         // It was over.
         return u64::MAX..u64::MAX;
     };
-    let frames = frames_of(source, one);
+    let frames = source.interactions[one].frames();
     let (come, rest) = frames.split_at(progress.chunks.min(frames.len()));
     come.last().map_or(0, |it| it.ms)..rest.first().map_or(u64::MAX, |it| it.ms)
-}
-
-fn frames_of(source: &Cassette, number: usize) -> &[Frame] {
-    source.interactions[number].response().map_or(&[], |response| &response.frames)
 }
 
 impl Cassette {
@@ -203,7 +199,8 @@ impl Cassette {
         let mut last: HashMap<usize, usize> = HashMap::new();
         last.extend(spots.iter().enumerate().map(|(at, spot)| (spot.interaction, at)));
         for (interaction, at) in last {
-            let close = frames_of(&self, interaction).last().filter(|it| it.message().is_none());
+            let close =
+                self.interactions[interaction].frames().last().filter(|it| it.message().is_none());
             if let Outcome::Response(response) = &mut cassette.interactions[at].outcome {
                 response.frames.extend(close.cloned());
             }
@@ -305,7 +302,6 @@ impl Folding {
             self.places.push(self.done.len());
             return self.done.push(interaction);
         };
-        let frames = |number| frames_of(source, number);
         if part == Part::Request && !source.interactions[number].is_socket() {
             self.places.push(self.done.len());
             return self.done.push(interaction);
@@ -326,11 +322,11 @@ impl Folding {
         }
         let Outcome::Response(opened) = &mut self.done[*place].outcome else { return };
         if let Part::Frame(at) = part {
-            let frame = frames(number)[at].clone();
+            let frame = source.interactions[number].frames()[at].clone();
             opened.frames.push(frame.saying(ms, body));
             *count = at + 1;
         }
-        let behind = frames(number)[*count..].iter();
+        let behind = source.interactions[number].frames()[*count..].iter();
         let said: Vec<&Frame> =
             behind.take_while(|it| it.message().is_some() && !it.asks()).collect();
         let is_same = said.len() >= chunks.len();
@@ -345,7 +341,7 @@ impl Folding {
     /// The interactions, with how their WebSockets ended.
     fn finish(mut self, source: &Cassette) -> Vec<Interaction> {
         for (number, (place, _)) in self.sockets {
-            let last = source.interactions[number].response().and_then(|it| it.frames.last());
+            let last = source.interactions[number].frames().last();
             let close = last.filter(|frame| frame.message().is_none()).cloned();
             let ms = self.closed.get(&number).copied().flatten();
             let close = close.map(|close| Frame { ms: ms.unwrap_or(close.ms), ..close });

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
-use super::{Body, Frame, Headers, Media, coding};
+use super::{Body, Frame, Headers, Media, Peer, coding};
 
 /// A request and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,6 +114,17 @@ impl Interaction {
             Outcome::Response(response) => Some(response),
             Outcome::Nothing(_) => None,
         }
+    }
+
+    /// What went over a WebSocket, or over pipes; nothing if it is neither.
+    pub(crate) fn frames(&self) -> &[Frame] {
+        self.response().map_or(&[], |response| &response.frames)
+    }
+
+    /// The messages of its client there.
+    pub(crate) fn said_by_client(&self) -> impl Iterator<Item = &Bytes> {
+        let said = self.frames().iter().filter(|frame| frame.from == Peer::Client);
+        said.filter_map(Frame::message)
     }
 
     /// Whether the client listened to the answer beside what else it did: it asked for nothing to be done and for

@@ -23,13 +23,13 @@ const OPTIONAL: [&str; 2] = ["GET /mcp", "DELETE /mcp"];
 /// anything else: others that talk in lines talk over a WebSocket as well.
 pub(crate) fn over_http(cassette: Cassette) -> Cassette {
     let opens =
-        |it: &Interaction| it.request.is_of_lines() && frames(it).first().is_some_and(is_of_mcp);
+        |it: &Interaction| it.request.is_of_lines() && it.frames().first().is_some_and(is_of_mcp);
     if cassette.interactions.is_empty() || !cassette.interactions.iter().all(opens) {
         return cassette;
     }
     let mut posts = Posts::default();
     for (number, session) in cassette.interactions.iter().enumerate() {
-        posts.session(number, frames(session));
+        posts.session(number, session.frames());
     }
     let rules = OPTIONAL.iter().try_fold(cassette.rules, |rules, line| rules.optional(line));
     let rules = rules.and_then(|rules| rules.ignore("header.accept"));
@@ -44,10 +44,6 @@ pub(crate) fn over_http(cassette: Cassette) -> Cassette {
 
 /// Where each request of later protocol versions says which one it is.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-
-fn frames(interaction: &Interaction) -> &[Frame] {
-    interaction.response().map_or(&[], |response| &response.frames)
-}
 
 /// Whether a message names a version of MCP, as the first one of a client does.
 fn is_of_mcp(frame: &Frame) -> bool {

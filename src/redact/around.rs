@@ -11,7 +11,7 @@ use super::rule::Notes;
 use super::value;
 use crate::cassette::placeholder::OPENING;
 use crate::cassette::splice::{Edit, in_order};
-use crate::cassette::{Cassette, Frame, Peer, Request};
+use crate::cassette::{Cassette, Request};
 
 /// The texts around placeholders in the requests of a recording.
 #[derive(Debug, Default)]
@@ -119,9 +119,7 @@ fn each(cassette: &Cassette, mut told: impl FnMut(&dyn Fn() -> Spot, &[u8])) {
         }
         let to_path = || Spot::Body(path.to_owned());
         told(&to_path, &request.readable());
-        let frames = interaction.response().map_or(&[][..], |answer| &answer.frames);
-        let said = frames.iter().filter(|it| it.from == Peer::Client).filter_map(Frame::message);
-        said.for_each(|message| told(&to_path, message));
+        interaction.said_by_client().for_each(|message| told(&to_path, message));
     }
 }
 

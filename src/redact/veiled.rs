@@ -3,7 +3,7 @@
 use super::spelling::json_escaped;
 use super::value;
 use crate::cassette::splice::{Edit, splice};
-use crate::cassette::{Body, Frame, Interaction, Peer, Request, Response};
+use crate::cassette::{Body, Interaction, Request, Response};
 use crate::text::percent;
 
 /// The placeholders in an answer, each by its name and number.
@@ -32,9 +32,7 @@ pub(crate) fn of_request(request: &Request) -> Vec<(String, usize)> {
 /// The same of all that a client says in an interaction.
 pub(super) fn of_client(interaction: &Interaction) -> Vec<(String, usize)> {
     let mut all = of_request(&interaction.request);
-    let frames = interaction.response().map_or(&[][..], |answer| &answer.frames);
-    let said = frames.iter().filter(|it| it.from == Peer::Client).filter_map(Frame::message);
-    all.extend(of_texts(said.map(|message| &message[..])));
+    all.extend(of_texts(interaction.said_by_client().map(|message| &message[..])));
     all
 }
 

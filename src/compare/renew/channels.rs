@@ -21,10 +21,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::foreign::said;
 use super::message::{Message, numbers};
 use crate::cassette::exchanges::{Exchanges, Part};
 use crate::cassette::{Cassette, Frame, Ids, Outcome};
-use crate::compare::alignment::{Called, Script, Sides};
+use crate::compare::alignment::{Called, Sides};
 use crate::config::Rules;
 
 /// Of more messages than that between two of the client, no orders are looked for.
@@ -43,15 +44,8 @@ pub(super) fn restore(
     let opened = opened.filter(|(one, other)| [one.part, other.part] == [Part::Request; 2]);
     let sockets: Vec<_> = opened.map(|(one, other)| (one.interaction, other.interaction)).collect();
     let mut is_any = false;
-    let said = |cassette: &Cassette, names: Side| -> Vec<Vec<Message>> {
-        let frames = cassette.interactions.iter().map(|it| it.response().map(|it| &it.frames));
-        let look = |script: &mut Script| match names {
-            Side::Old => alignment.renaming.look_old(script),
-            Side::New => alignment.renaming.look_new(script),
-        };
-        frames.map(|it| Message::all(it.map_or(&[][..], |it| it), look)).collect()
-    };
-    let (before, now) = (said(old, Side::Old), said(new, Side::New));
+    let before = said(old, |script| alignment.renaming.look_old(script));
+    let now = said(new, |script| alignment.renaming.look_new(script));
     let independent = independent([&before, &now]);
     for (was, is) in sockets {
         let channels = Channels::of([&before[was], &now[is]], &independent);
@@ -83,13 +77,6 @@ pub(super) fn moved_ids(
     for id in names.filter(|id| id.interaction == interaction) {
         id.at = Exchanges::moved_place(&id.at, now);
     }
-}
-
-/// Of which recording something is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Old,
-    New,
 }
 
 /// Two kinds, in this order.

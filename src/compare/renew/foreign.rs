@@ -12,6 +12,7 @@ use std::collections::{HashMap, HashSet};
 use super::channels::moved_ids;
 use super::message::Message;
 use crate::cassette::{Cassette, Frame, Interaction, Outcome};
+use crate::compare::alignment::Script;
 
 /// What is foreign in the old recording, set aside.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ impl Foreign {
         new: &mut Cassette,
         sockets: &[(usize, usize)],
     ) -> Option<Self> {
-        let [before, now] = [old, &*new].map(said);
+        let [before, now] = [old, &*new].map(|it| said(it, |_| 0));
         let kinds = |said: &[Vec<Message>]| -> HashSet<u64> {
             said.iter().flatten().filter(|it| !it.is_client).map(|it| it.kind).collect()
         };
@@ -51,7 +52,7 @@ impl Foreign {
             return None;
         }
         let frames = |(was, is): &(usize, usize)| {
-            let frames = &old.interactions[*was].response()?.frames;
+            let frames = old.interactions[*was].frames();
             let numbered = olds[*was].iter().enumerate();
             let aside = numbered.map(|(before, at)| (at - before, frames[*at].clone()));
             Some((*is, aside.collect()))
@@ -86,10 +87,12 @@ impl Foreign {
     }
 }
 
-/// The messages of each interaction.
-pub(super) fn said(cassette: &Cassette) -> Vec<Vec<Message>> {
-    let frames = cassette.interactions.iter().map(|it| it.response().map(|it| &it.frames));
-    frames.map(|it| Message::all(it.map_or(&[][..], |it| it), |_| 0)).collect()
+/// The messages of each interaction; `look` hashes what one says.
+pub(super) fn said(
+    cassette: &Cassette,
+    look: impl Fn(&mut Script) -> u64 + Copy,
+) -> Vec<Vec<Message>> {
+    cassette.interactions.iter().map(|it| Message::all(it.frames(), look)).collect()
 }
 
 /// Takes messages out, of each interaction those of these numbers.

@@ -178,6 +178,6 @@ fn is_changed(entry: &Entry, sides: &Sides<'_>) -> bool {
 
 /// When a WebSocket was closed.
 fn closed(cassette: &Cassette, interaction: usize) -> Option<u64> {
-    let last = cassette.interactions[interaction].response()?.frames.last()?;
+    let last = cassette.interactions[interaction].frames().last()?;
     last.message().is_none().then_some(last.ms)
 }

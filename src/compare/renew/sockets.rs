@@ -58,7 +58,7 @@ impl PartialEq for Socket {
 }
 
 fn sockets(cassette: &Cassette) -> Vec<Socket> {
-    let said = said(cassette).into_iter().zip(&cassette.interactions).enumerate();
+    let said = said(cassette, |_| 0).into_iter().zip(&cassette.interactions).enumerate();
     let sockets = said.filter(|(_, (_, interaction))| interaction.is_socket());
     let socket = |(number, (said, interaction)): (usize, (Vec<_>, &Interaction))| {
         let clients = said.iter().filter(|it: &&Message| it.is_client);

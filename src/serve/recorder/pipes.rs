@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use super::Tape;
 use super::relay::{Tap, pump};
 use super::take::Take;
-use crate::cassette::{Content, End, Frame, Headers, Larges, Peer, Request};
+use crate::cassette::{Content, End, Frame, Headers, Interaction, Larges, Peer, Request};
 use crate::serve::replayer::EXIT_STATUS;
 use crate::serve::wire::FrameReader;
 
@@ -44,8 +44,8 @@ impl Pipes {
     /// What one side has said so far.
     pub fn said_by(&self, peer: Peer) -> Vec<Content> {
         let interaction = self.take.interaction(&mut Larges::new());
-        let frames = interaction.as_ref().and_then(|it| it.response()).map(|it| &it.frames[..]);
-        let frames = frames.unwrap_or_default().iter().filter(|frame| frame.from == peer);
+        let frames = interaction.iter().flat_map(Interaction::frames);
+        let frames = frames.filter(|frame| frame.from == peer);
         frames.map(|Frame { content, .. }| content.clone()).collect()
     }
 

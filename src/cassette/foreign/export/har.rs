@@ -103,7 +103,8 @@ fn entry(cassette: &Cassette, interaction: &Interaction, start: u64, lost: &mut 
             "send": 0, "wait": wait, "receive": time - wait,
         },
     });
-    if let Some(frames) = interaction.response().map(|it| &it.frames).filter(|it| !it.is_empty()) {
+    let frames = interaction.frames();
+    if !frames.is_empty() {
         entry["_resourceType"] = json!("websocket");
         let messages = frames.iter().filter_map(|frame| message(frame, start, lost));
         entry["_webSocketMessages"] = messages.collect();
