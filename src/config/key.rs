@@ -1,7 +1,5 @@
 //! The words that rules are written with.
 
-use std::str::FromStr;
-
 use crate::error::{Error, Result};
 use crate::text::nearest;
 
@@ -36,6 +34,14 @@ macro_rules! choice {
                     Error::setting(key, word, concat!($first_word $(, ", ", $word)+))
                         .with_hint(nearest::hint(word, Self::WORDS))
                 })
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = String;
+
+            fn from_str(word: &str) -> std::result::Result<Self, String> {
+                Self::from_word(word).ok_or_else(|| nearest::hint(word, Self::WORDS))
             }
         }
     };
@@ -147,19 +153,3 @@ pub enum NewFields {
 }
 
 choice!(NewFields: Compatible "compatible", Breaking "breaking");
-
-impl FromStr for Compare {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Self, String> {
-        Self::from_word(word).ok_or_else(|| nearest::hint(word, Self::WORDS))
-    }
-}
-
-impl FromStr for NewFields {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Self, String> {
-        Self::from_word(word).ok_or_else(|| nearest::hint(word, Self::WORDS))
-    }
-}
