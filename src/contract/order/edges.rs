@@ -48,7 +48,7 @@ impl<'a> Place<'a> {
 /// few positive examples can teach, and for such automata one language includes the other exactly if
 /// one set of edges includes the other (Bex et al., VLDB'06). So checks and differences are made
 /// here, and expressions are for people.
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Edges {
     names: Vec<String>,
     numbers: HashMap<String, usize>,
@@ -140,13 +140,6 @@ impl Edges {
             END => Place::End,
             tag => Place::Tag(&self.names[tag - TAGS]),
         }
-    }
-}
-
-impl fmt::Debug for Edges {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let edges = self.iter().map(|(from, to, times)| (format!("{from} {to}"), times));
-        f.debug_map().entries(edges).finish()
     }
 }
 

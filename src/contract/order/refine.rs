@@ -1,7 +1,6 @@
 //! Types told apart further by what a field says.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use super::chance::{BY_CHANCE, FEWEST, by_chance};
 use super::choice::Code;
@@ -365,14 +364,4 @@ fn merged(groups: &Groups, rare: Option<usize>) -> impl Iterator<Item = Groups> 
         merged[one].extend(moved);
         merged
     })
-}
-
-impl fmt::Display for Refinement {
-    /// What tells each type apart: `stop_reason by stop_reason`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, Finer { tag, path, .. }) in self.0.iter().enumerate() {
-            write!(f, "{}{tag} by {path}", if place == 0 { "" } else { ", " })?;
-        }
-        Ok(())
-    }
 }
