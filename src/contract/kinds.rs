@@ -43,13 +43,19 @@ impl Kinds {
         is_any.then_some(Self::Each(each))
     }
 
+    /// All of them; where one is all messages it has no name.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (Option<&str>, &Schema)> {
+        let (one, each) = match self {
+            Self::One(schema) => (Some((None, schema)), None),
+            Self::Each(kinds) => (None, Some(kinds)),
+        };
+        let each = each.into_iter().flatten().map(|(kind, schema)| (Some(&**kind), schema));
+        one.into_iter().chain(each)
+    }
+
     /// Those that are kinds by themselves.
     pub(crate) fn each(&self) -> impl Iterator<Item = (&str, &Schema)> {
-        let each = match self {
-            Self::One(_) => None,
-            Self::Each(kinds) => Some(kinds),
-        };
-        each.into_iter().flatten().map(|(kind, schema)| (&**kind, schema))
+        self.all().filter_map(|(kind, schema)| Some((kind?, schema)))
     }
 
     /// Without the kinds that others do not have.

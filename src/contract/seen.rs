@@ -87,7 +87,7 @@ fn in_part(
     answers: &[&Answer],
     of: fn(&Answer) -> &[JsonMessage],
 ) -> Vec<Seen> {
-    let census = |kind: Option<&String>, schema: &Schema| {
+    let census = |kind: Option<&str>, schema: &Schema| {
         let mut census = Census::of(schema);
         let answers = if census.counts { answers } else { &[] };
         for answer in answers {
@@ -102,16 +102,11 @@ fn in_part(
         }
         let shares = census.shares().into_iter();
         shares
-            .map(|(gone, share)| Seen { part, kind: kind.cloned(), gone, share })
+            .map(|(gone, share)| Seen { part, kind: kind.map(str::to_owned), gone, share })
             .collect::<Vec<_>>()
     };
-    match kinds {
-        None => Vec::new(),
-        Some(Kinds::One(schema)) => census(None, schema),
-        Some(Kinds::Each(kinds)) => {
-            kinds.iter().flat_map(|(kind, schema)| census(Some(kind), schema)).collect()
-        }
-    }
+    let all = kinds.into_iter().flat_map(Kinds::all);
+    all.flat_map(|(kind, schema)| census(kind, schema)).collect()
 }
 
 impl Share {

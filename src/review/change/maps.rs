@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::report::Part;
-use crate::contract::{Contract, Kinds};
+use crate::contract::Contract;
 
 /// The step of a place to a member whose name is data.
 const ANY: &str = "{}";
@@ -22,12 +22,7 @@ impl Maps {
             [(Part::Headers, &was.headers), (Part::Body, &was.body), (Part::Events, &was.events)];
         let all = parts.into_iter().filter_map(|(part, kinds)| Some((part, kinds.as_ref()?)));
         let all = all.flat_map(|(part, kinds)| {
-            let each = match kinds {
-                Kinds::One(schema) => vec![(None, schema)],
-                Kinds::Each(_) => kinds.each().map(|(kind, it)| (Some(kind), it)).collect(),
-            };
-            let each = each.into_iter();
-            each.map(move |(kind, it)| ((part, kind.map(str::to_owned)), it.maps()))
+            kinds.all().map(move |(kind, it)| ((part, kind.map(str::to_owned)), it.maps()))
         });
         Self(all.filter(|(_, maps)| !maps.is_empty()).collect())
     }
