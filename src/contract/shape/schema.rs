@@ -361,11 +361,6 @@ impl Schema {
         self.objects_at(place).map_or_else(BTreeSet::new, |objects| objects.always().collect())
     }
 
-    /// The names of the fields that each of them has, if they are objects without a tag.
-    pub(crate) fn always(&self) -> impl Iterator<Item = &str> {
-        self.object.iter().flat_map(|objects| objects.always())
-    }
-
     /// The words that a field of the objects at a place says, if it says no more than some.
     pub(crate) fn words_at(&self, place: &[String], field: &str) -> BTreeSet<&str> {
         let words: Vec<&String> = match self.objects_at(place) {
@@ -392,29 +387,6 @@ impl Schema {
         match listed {
             Some(listed) => listed.objects_at(rest),
             None => self.object.as_deref()?.at(place),
-        }
-    }
-
-    /// The words by which the field `name` tells the objects in a list apart. The list stands in fields, one below the
-    /// other.
-    pub(crate) fn listed(&self, path: &[&str]) -> BTreeSet<&str> {
-        if let Some((field, rest)) = path.split_first() {
-            return self.required(field).map(|it| it.listed(rest)).unwrap_or_default();
-        }
-        let object = self.elements().and_then(|each| each.object.as_deref());
-        match object {
-            Some(Object::Union(union)) if union.tag == "name" => {
-                union.branches.keys().map(String::as_str).collect()
-            }
-            Some(Object::Plain(fields)) => {
-                match fields.fields.get("name").map(|it| &it.schema.string) {
-                    Some(Some(Text::Of(formats, words))) if formats.is_empty() => {
-                        words.iter().map(String::as_str).collect()
-                    }
-                    _ => BTreeSet::new(),
-                }
-            }
-            _ => BTreeSet::new(),
         }
     }
 

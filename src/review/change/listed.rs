@@ -83,7 +83,8 @@ fn not_as_promised(was: &Contract, new: &[Answer]) -> Vec<Draft> {
         let Some(list) = listed(kind) else { continue };
         let now: Vec<_> = is.iter().filter(|((_, other), _)| other == list).collect();
         let Some((_, (_, place))) = now.first() else { continue };
-        for name in schema.listed(&["result", list]) {
+        let names = schema.words_at(&["result", list, "[]"].map(str::to_owned), "name");
+        for name in names {
             if now.iter().any(|(_, (items, _))| items.contains_key(name)) {
                 continue;
             }

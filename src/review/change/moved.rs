@@ -117,7 +117,9 @@ fn has_common(one: &Contract, other: &Contract) -> bool {
     let names = |contract: &Contract| -> BTreeSet<String> {
         let kinds = contract.body.iter().chain(&contract.events);
         let names = kinds.flat_map(|kinds| match kinds {
-            Kinds::One(schema) => schema.always().map(str::to_owned).collect::<Vec<_>>(),
+            Kinds::One(schema) => {
+                schema.always_at(&[]).into_iter().map(str::to_owned).collect::<Vec<_>>()
+            }
             Kinds::Each(kinds) => kinds.keys().cloned().collect(),
         });
         names.collect()
