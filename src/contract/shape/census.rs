@@ -48,6 +48,11 @@ impl Recordings {
     pub(crate) fn len(&self) -> usize {
         self.all.len().min(self.rows.len())
     }
+
+    /// How many they are, though all of them say the same.
+    pub(crate) fn conversations(&self) -> usize {
+        self.all.len()
+    }
 }
 
 /// How many independent recordings show something, of those that could.

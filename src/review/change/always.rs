@@ -8,7 +8,7 @@
 //! Only answers to the same requests are compared, and what the client says itself is left out.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::BuildHasher as _;
 
 use foldhash::fast::FixedState;
@@ -67,14 +67,21 @@ pub(super) fn add<'a>(
         told(sides, &|pair| pair.words(), &|pair, chance| pair.word(chance, &is_said))
     };
     let each: Vec<&[Side<'_>; 2]> = asked.iter().map(|it| &it.sides).collect();
-    let mut found = Vec::new();
+    // Each question may have a word of its own.
+    let known = drafts.len();
+    for draft in words(&each) {
+        let is_known = drafts[..known].iter().any(|other| is_told(other, &draft));
+        if !is_known && !drafts.iter().any(|other| other.is(&draft)) {
+            drafts.push(draft);
+        }
+    }
+    let mut found =
+        told(&[alike], &|pair| pair.traits(), &|pair, chance| pair.lost(chance, &is_said));
     if asked.len() > 1 {
         those_equal = values(&equal);
-        found = words(&[&those_equal]);
+        found.splice(..0, words(&[&those_equal]));
     }
-    found.extend(words(&each));
-    let traits = told(&[alike], &|pair| pair.traits(), &|pair, chance| pair.lost(chance, &is_said));
-    for draft in found.into_iter().chain(traits) {
+    for draft in found {
         if !drafts.iter().any(|other| is_told(other, &draft)) {
             drafts.push(draft);
         }
@@ -83,13 +90,18 @@ pub(super) fn add<'a>(
 
 /// The answers to each question that both sides ask, which is not known to be another one.
 fn asked<'a>(was: &Contract, sides: &[Vec<(Question, &'a Answer)>; 2]) -> Vec<Asked<'a>> {
-    let mut all: BTreeMap<u64, [Vec<&Answer>; 2]> = BTreeMap::new();
+    let mut all: Vec<[Vec<&Answer>; 2]> = Vec::new();
+    let mut places: HashMap<u64, usize> = HashMap::new();
     for (number, side) in sides.iter().enumerate() {
         for (question, answer) in side {
-            all.entry(question.says).or_default()[number].push(answer);
+            let place = *places.entry(question.says).or_insert(all.len());
+            if place == all.len() {
+                all.push([Vec::new(), Vec::new()]);
+            }
+            all[place][number].push(answer);
         }
     }
-    let both = all.into_values().filter(|answers| answers.iter().all(|it| !it.is_empty()));
+    let both = all.into_iter().filter(|answers| answers.iter().all(|it| !it.is_empty()));
     both.map(|answers| Asked { sides: answers.each_ref().map(|it| values(was, it)), answers })
         .collect()
 }

@@ -60,11 +60,13 @@ pub(super) fn instead(all: &mut [(&Endpoint, Vec<Draft>)]) {
             let is_there = |draft: &Draft| {
                 draft.shown.is_some() && shown(draft).all(|place| told.contains(place))
             };
-            // The same status is told of the endpoint, unless it took the place of another one there.
-            let is_of_request = |draft: &Draft| {
-                draft.rule == Rule::RequestRefused
-                    && cause.rule == Rule::StatusNew
-                    && (draft.key.starts_with(&cause.key) || draft.key.ends_with(&cause.key))
+            // A request that is refused is told of the endpoint that refuses it now, unless that took the place of
+            // another refusal.
+            let is_of = |draft: &Draft, other: &Endpoint| match draft.rule {
+                Rule::RequestRefused if cause.rule == Rule::StatusNew => {
+                    draft.key.starts_with(&cause.key) || draft.key.ends_with(&cause.key)
+                }
+                _ => other != endpoint,
             };
             let mut brought = Vec::new();
             for (other, drafts) in &mut *all {
@@ -72,7 +74,7 @@ pub(super) fn instead(all: &mut [(&Endpoint, Vec<Draft>)]) {
                     let is_brought = |draft: &mut Draft| {
                         cause.verdict <= draft.verdict
                             && (is_gone(draft, other.status)
-                                || is_there(draft) && (*other != endpoint || is_of_request(draft)))
+                                || is_there(draft) && is_of(draft, other))
                     };
                     let told = drafts.extract_if(.., is_brought);
                     brought.extend(told.map(|draft| draft.what));

@@ -47,10 +47,15 @@ pub(super) fn add(drafts: &mut Vec<Draft>, all: &[Asked<'_>]) {
         };
         let mut told = drafts.iter_mut().filter(is_there).peekable();
         if told.peek().is_none() {
+            // Who knows that nothing may be there can take it, wherever it comes.
+            let verdict = if it.is_nothing() { Verdict::Unproven } else { verdict };
+            drafts.retain(|other| {
+                let is_there = other.part == it.place.part && it.place.is_called(&other.path);
+                !is_there || other.verdict != Verdict::Trim
+            });
             drafts.push(it.draft(verdict, &why));
             continue;
         }
-        // What a contract allows to all that is asked may still be gone from some of it by chance.
         let is_weighed = |rule| matches!(rule, Rule::TypeNew | Rule::KindNew | Rule::FieldMissing);
         for other in told.filter(|it| verdict < it.verdict && is_weighed(it.rule)) {
             other.verdict = verdict;
@@ -78,20 +83,27 @@ fn found<'s, 'a>(asked: &'s Asked<'a>) -> impl Iterator<Item = Found<'s, 'a>> {
         if matches!(was, Form::Null | Form::Empty) || !is_always(place, before, old) {
             return None;
         }
-        let shown = count(before);
-        let (is, now) = match new.get(place) {
-            Some(now) => (forms(now).collect::<Vec<_>>(), count(now)),
-            None => (Vec::new(), new.get(&place.parent()?)?.forms[Form::Object as usize].len()),
+        let now = new.get(place);
+        let is: Vec<Form> = now.into_iter().flat_map(forms).collect();
+        let found = Found { asked, place, recordings: [0; 2], was, is };
+        // That there is nothing may be so of one thing that all recordings show.
+        let count = if found.is_nothing() { Recordings::len } else { Recordings::conversations };
+        let shown = most(&before.forms, count);
+        let now = match now {
+            Some(now) => most(&now.forms, count),
+            None => count(&new.get(&place.parent()?)?.forms[Form::Object as usize]),
         };
-        let is_other = now > 0 && !is.contains(&was);
-        is_other.then_some(Found { asked, place, recordings: [shown, now], was, is })
+        let is_other = now > 0 && !found.is.contains(&was);
+        is_other.then_some(Found { recordings: [shown, now], ..found })
     })
 }
 
-/// How many places have several forms, or are not always there.
+/// How many places have another form in some recordings than in others, or are not always there.
 fn varied(side: &Side<'_>) -> usize {
     let differs = |(place, values): &(&Place<'_>, &Values<'_>)| {
-        forms(values).nth(1).is_some() || !is_always(place, values, side)
+        let most = most(&values.forms, Recordings::conversations);
+        let is_at_times = |of: &Recordings| (1..most).contains(&of.conversations());
+        values.forms.iter().any(is_at_times) || !is_always(place, values, side)
     };
     side.iter().filter(differs).count()
 }
@@ -100,17 +112,24 @@ fn forms<'s>(values: &'s Values<'_>) -> impl Iterator<Item = Form> + 's {
     Form::ALL.into_iter().filter(|form| values.forms[*form as usize].len() > 0)
 }
 
-fn count(values: &Values<'_>) -> usize {
-    values.forms.iter().map(Recordings::len).max().unwrap_or_default()
+fn most(forms: &[Recordings], count: impl Fn(&Recordings) -> usize) -> usize {
+    forms.iter().map(count).max().unwrap_or_default()
 }
 
 /// Whether it is in each object that could have it.
 fn is_always(place: &Place<'_>, values: &Values<'_>, side: &Side<'_>) -> bool {
     let around = place.parent().and_then(|parent| side.get(&parent));
-    around.is_none_or(|around| count(values) >= around.forms[Form::Object as usize].len())
+    let count = Recordings::conversations;
+    let there = most(&values.forms, count);
+    around.is_none_or(|around| there >= count(&around.forms[Form::Object as usize]))
 }
 
 impl Found<'_, '_> {
+    /// Whether nothing is there.
+    fn is_nothing(&self) -> bool {
+        self.is.iter().all(|form| matches!(form, Form::Null | Form::Empty))
+    }
+
     fn draft(&self, verdict: Verdict, why: &str) -> Draft {
         let name = at(self.place.part, &self.place.named());
         let was = self.was.said();
@@ -124,12 +143,8 @@ impl Found<'_, '_> {
             let is = is.join(" or ");
             (Rule::TypeNew, format!("{name} is {is} where the same is asked, and always was {was}"))
         };
-        let mut places = self.asked.answers[1].iter().map(|answer| answer.place.as_str());
-        let shown = places.next().map(|first| {
-            let mut shown = Shown::new(first, Position::Whole);
-            shown.places.extend(places.map(str::to_owned));
-            shown
-        });
+        let places = self.asked.answers[1].iter().map(|answer| answer.place.as_str());
+        let shown = Shown::of(places, Position::Whole);
         let draft = Draft::new(rule, verdict, self.place.part, what);
         draft.at(self.place.named()).keyed("asked").because(why).witnessed(shown)
     }

@@ -1,0 +1,113 @@
+//! What the same questions are answered with, of which each has an answer of its own form.
+
+use retape::cassette::Interaction;
+
+use super::recordings::{compared, exchange};
+use super::state::{Side, apart};
+use super::told;
+
+/// Scenarios that ask three questions: what the first one gets, and what the others do.
+fn asked(count: usize, red: &str, [blue, green]: [&str; 2]) -> Side {
+    let one = |number: usize| -> Interaction {
+        let (word, said) = [("red", red), ("blue", blue), ("green", green)][number % 3];
+        exchange("/search", &format!(r#"{{"filter":"{word}"}}"#), 200, &[said])
+    };
+    apart("search", (0..count * 3).map(one))
+}
+
+/// What is told of so many recordings of each question, where another question always gets what the first one gets
+/// now, and another one what it got before.
+fn check(count: usize, [old, new]: [&str; 2], expected: &[&str]) {
+    let others = [new, old];
+    let told = told(&compared(&asked(count, old, others), &asked(count, new, others)));
+    assert_eq!(told, expected, "{old} and {new}");
+}
+
+#[test]
+fn what_one_question_gets_is_compared_with_what_it_got() {
+    let asked = "where the same is asked, and always was";
+    let told = |what: &str, was: &str| format!("{what} {asked} {was}");
+    for (fields, expected) in [
+        (
+            [r#"{"rows":[[1]]}"#, r#"{"rows":[{"n":1}]}"#],
+            told("breaking type-new: `rows[]` is an object", "a list"),
+        ),
+        ([r#"{"a":"1"}"#, r#"{"a":1}"#], told("breaking type-new: `a` is a number", "a text")),
+        (
+            [r#"{"filter":{"name":"x"}}"#, r#"{"filter":null}"#],
+            told("unproven type-new: `filter` is `null`", "an object"),
+        ),
+        (
+            [r#"{"rows":[1]}"#, r#"{"rows":[]}"#],
+            told("unproven type-new: `rows` is empty", "a list"),
+        ),
+        (
+            [r#"{"n":1,"name":"x"}"#, r#"{"n":1}"#],
+            told("unproven field-missing: `name` is gone", "a text"),
+        ),
+    ] {
+        check(6, fields, &[&expected]);
+    }
+}
+
+#[test]
+fn few_recordings_of_a_question_prove_nothing() {
+    let fields = [r#"{"a":"1"}"#, r#"{"a":1}"#];
+    let what = "type-new: `a` is a number where the same is asked, and always was a text";
+    check(4, fields, &[&format!("unproven {what}")]);
+    check(3, fields, &[&format!("unproven {what}")]);
+    check(2, fields, &[]);
+}
+
+#[test]
+fn something_where_there_was_nothing_harms_nobody() {
+    check(6, [r#"{"a":null}"#, r#"{"a":"x"}"#], &[]);
+}
+
+#[test]
+fn what_differs_by_itself_had_a_try() {
+    // Each of ten fields is there or not, as it happens; one of them never in the new recordings of one question.
+    let side = |seed: usize, is_gone: bool| {
+        let one = |number: usize| {
+            let bits = (number + 1) * 2_654_435_761 + seed * 40_503;
+            let fields = (0..10).map(|field| {
+                let is_there = match (field, number % 2) {
+                    (0, 0) => !is_gone,
+                    _ => bits >> (field * 3 + 4) & 1 == 1,
+                };
+                if is_there { format!(r#""f{field}":"x""#) } else { format!(r#""f{field}":null"#) }
+            });
+            let said = format!("{{{}}}", fields.collect::<Vec<_>>().join(","));
+            let word = ["red", "blue"][number % 2];
+            exchange("/search", &format!(r#"{{"filter":"{word}"}}"#), 200, &[&said])
+        };
+        apart("search", (0..8).map(one))
+    };
+
+    let told = told(&compared(&side(1, false), &side(2, true)));
+
+    assert!(told.iter().all(|told| !told.starts_with("breaking")), "{told:?}");
+}
+
+#[test]
+fn each_question_may_have_a_code_of_its_own() {
+    let side = |codes: [i32; 3]| {
+        let one = |number: usize| {
+            let method = ["nope", "cancel", "crash"][number % 3];
+            let code = codes[number % 3];
+            let asked = format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"{method}"}}"#);
+            let said = format!(
+                r#"{{"jsonrpc":"2.0","id":{number},"error":{{"code":{code},"message":"no"}}}}"#
+            );
+            exchange("/rpc", &asked, 200, &[&said])
+        };
+        apart("call", (0..24).map(one))
+    };
+
+    let told = told(&compared(&side([-32600, -32603, -32600]), &side([-32601, -32002, -32600])));
+
+    let what = |old: i32, new: i32| {
+        format!("breaking value-other: `error.code` never says `{old}` any more, and says `{new}`")
+    };
+    assert_eq!(told, [what(-32600, -32601), what(-32603, -32002)]);
+}
