@@ -152,3 +152,39 @@ impl Bindings {
 fn may_coincide(live: &str) -> bool {
     live.len() < LARGE && live.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::Form;
+
+    fn hole(identifier: &str) -> Hole {
+        let identifier = identifier.to_owned();
+        Hole { place: 0, scope: Scope::Word, identifier, form: Form::default() }
+    }
+
+    fn check(recorded: [&str; 2], live: [&str; 2], expected: bool) {
+        let [recorded, live] = [recorded, live].map(|names| names.map(hole));
+        let pairs = || recorded.iter().zip(&live);
+        assert_eq!(Bindings::default().unify(pairs()), expected, "{recorded:?} {live:?}");
+
+        // The same in two requests.
+        let mut bindings = Bindings::default();
+        let each = pairs().map(|(recorded, live)| {
+            let agrees = bindings.unify([(recorded, live)].into_iter());
+            bindings.bind(recorded, live);
+            agrees
+        });
+        assert_eq!(each.fold(true, |all, agrees| all && agrees), expected, "{recorded:?} {live:?}");
+    }
+
+    #[test]
+    fn small_numbers_are_drawn_twice_by_chance_and_names_are_not() {
+        check(["13", "5"], ["7", "8"], true);
+        check(["13", "5"], ["7", "7"], true);
+        check(["0.13", "0.5"], ["0.7", "0.7"], true);
+        check(["13", "13"], ["7", "8"], false);
+        check(["13", "5"], ["7000000", "7000000"], false);
+        check(["red-fox", "old-owl"], ["big-cat", "big-cat"], false);
+    }
+}

@@ -232,13 +232,16 @@ fn as_often(one: u64, other: u64) -> f64 {
 fn unanswered_in(name: &str, [old, new]: [&Exchange; 2]) -> Option<Unanswered> {
     let is_otherwise = || {
         let (was, is) = old.status.zip(new.status).filter(|(was, is)| was != is)?;
-        match (was < 400, is < 400) {
-            (false, false) if !says_why(was) || !says_why(is) => None,
-            (false, true) if !says_why(was) => None,
-            (true, true) => None,
-            (false, true) => Some((None, answered_otherwise(was, is))),
-            (_, false) => Some((Some(is), refused(was, is))),
-        }
+        // What the server failed to do before, it may do.
+        let is_told = match (was < 400, is < 400) {
+            (true, is_answered) => !is_answered,
+            (false, true) => was < 500 && says_why(was),
+            (false, false) => says_why(was) && says_why(is),
+        };
+        is_told.then(|| match is {
+            400.. => (Some(is), refused(was, is)),
+            _ => (None, answered_otherwise(was, is)),
+        })
     };
     let cut = cut_short(old, new).map(|draft| (None, draft));
     let is_failed = || {

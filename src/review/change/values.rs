@@ -66,24 +66,31 @@ pub(super) enum Form {
     Null,
     /// A list of nothing.
     Empty,
-    Truth,
+    Boolean,
     Number,
-    Text,
+    String,
     List,
     Object,
 }
 
 impl Form {
-    pub(super) const ALL: [Self; 7] =
-        [Self::Null, Self::Empty, Self::Truth, Self::Number, Self::Text, Self::List, Self::Object];
+    pub(super) const ALL: [Self; 7] = [
+        Self::Null,
+        Self::Empty,
+        Self::Boolean,
+        Self::Number,
+        Self::String,
+        Self::List,
+        Self::Object,
+    ];
 
     pub(super) fn said(self) -> &'static str {
         match self {
             Self::Null => "`null`",
             Self::Empty => "empty",
-            Self::Truth => "a truth value",
+            Self::Boolean => "a boolean",
             Self::Number => "a number",
-            Self::Text => "a text",
+            Self::String => "a string",
             Self::List => "a list",
             Self::Object => "an object",
         }
@@ -94,7 +101,7 @@ impl Form {
 #[derive(Default)]
 pub(super) struct Values<'a> {
     /// How many recordings have each of the forms there.
-    pub(super) forms: [Recordings; 7],
+    pub(super) forms: [Recordings; Form::ALL.len()],
     pub(super) all: Recordings,
     /// The last of them.
     last: Option<Source>,
@@ -293,7 +300,7 @@ impl<'a> Walk<'_, 'a> {
     fn leaf(&mut self, value: Text<'a>, node: usize, source: Source) {
         let spelled = value.as_str();
         if let Some(text) = value.string() {
-            self.tree.form(node, Form::Text, source);
+            self.tree.form(node, Form::String, source);
             let seen = self.see(node, source);
             let is_word = seen.traits.text(&text);
             if is_word && text.len() <= LONGEST_WORD {
@@ -311,7 +318,7 @@ impl<'a> Walk<'_, 'a> {
                 seen.word(Cow::Borrowed(spelled), source);
             }
         } else {
-            let form = if spelled == "null" { Form::Null } else { Form::Truth };
+            let form = if spelled == "null" { Form::Null } else { Form::Boolean };
             self.tree.form(node, form, source);
         }
     }

@@ -32,7 +32,7 @@ fn what_one_question_gets_is_compared_with_what_it_got() {
             [r#"{"rows":[[1]]}"#, r#"{"rows":[{"n":1}]}"#],
             told("breaking type-new: `rows[]` is an object", "a list"),
         ),
-        ([r#"{"a":"1"}"#, r#"{"a":1}"#], told("breaking type-new: `a` is a number", "a text")),
+        ([r#"{"a":"1"}"#, r#"{"a":1}"#], told("breaking type-new: `a` is a number", "a string")),
         (
             [r#"{"filter":{"name":"x"}}"#, r#"{"filter":null}"#],
             told("unproven type-new: `filter` is `null`", "an object"),
@@ -43,7 +43,7 @@ fn what_one_question_gets_is_compared_with_what_it_got() {
         ),
         (
             [r#"{"n":1,"name":"x"}"#, r#"{"n":1}"#],
-            told("unproven field-missing: `name` is gone", "a text"),
+            told("unproven field-missing: `name` is gone", "a string"),
         ),
     ] {
         check(6, fields, &[&expected]);
@@ -53,7 +53,7 @@ fn what_one_question_gets_is_compared_with_what_it_got() {
 #[test]
 fn few_recordings_of_a_question_prove_nothing() {
     let fields = [r#"{"a":"1"}"#, r#"{"a":1}"#];
-    let what = "type-new: `a` is a number where the same is asked, and always was a text";
+    let what = "type-new: `a` is a number where the same is asked, and always was a string";
     check(4, fields, &[&format!("unproven {what}")]);
     check(3, fields, &[&format!("unproven {what}")]);
     check(2, fields, &[]);

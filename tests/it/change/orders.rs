@@ -1,10 +1,13 @@
 //! Changes in the order of messages.
 
 use proptest::prelude::*;
+use retape::contract::Contract;
 use retape::contract::order::{Event, Gains, Order};
-use retape::review::change::{Report, Rule, Verdict};
+use retape::review::change::{Known, Report, Rule, Verdict, compare};
 use retape::review::report::{Colour, Face, changes};
 
+use super::recordings::exchange;
+use super::state::apart;
 use super::{compared, stream, told};
 use crate::order::{Random, any_order, sore_order};
 
@@ -305,4 +308,26 @@ proptest! {
             prop_assert!(is_named || is_gone, "{:?}\n{}\n{}\n{:?}", (from, to), old, new, failing);
         }
     }
+}
+
+#[test]
+fn what_an_accepted_order_allows_and_nothing_shows_is_told() {
+    let said = |tags: [&str; 3]| {
+        let messages = tags.map(|tag| format!(r#"{{"type":"{tag}"}}"#));
+        let messages = messages.each_ref().map(String::as_str);
+        let one = |_| exchange("/x", r#"{"text":"hello"}"#, 200, &messages);
+        apart("talk", (0..6).map(one))
+    };
+    let accepted = [stream("(a | b)* end").parse::<Contract>().unwrap()];
+    let (old, new) = (said(["a", "b", "end"]), said(["b", "a", "end"]));
+    let known = |name, cassettes| Known { name, path: "c", cassettes, accepted: &accepted };
+
+    let told = told(&compare(known("old", &old), known("new", &new)));
+
+    let what = [
+        "order-next-new: `end` comes after `a`",
+        "order-next-new: `a` comes after `b`",
+        "order-start-new: the stream begins with `b`",
+    ];
+    assert_eq!(told, what.map(|what| format!("breaking {what}, as in no recording before")));
 }
