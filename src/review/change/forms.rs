@@ -17,7 +17,8 @@ use crate::contract::Answer;
 use crate::contract::order::exact;
 use crate::contract::shape::Recordings;
 
-/// So many recordings of each side tell of a question whose answers do not differ by themselves.
+/// So many recordings of each side tell of a question whose answers do not differ by themselves, unless nothing is
+/// there any more.
 const FEWEST: usize = 3;
 
 /// What is asked on both sides alike, and what answers it there.
@@ -34,7 +35,7 @@ pub(super) fn add(drafts: &mut Vec<Draft>, all: &[Asked<'_>]) {
     for it in found {
         let [was, is] = it.recordings;
         let chance = exact([(was as u64, was as u64), (0, is as u64)]) * tried;
-        let is_steady = varied == 0 && was.min(is) >= FEWEST;
+        let is_steady = varied == 0 && was.min(is) >= FEWEST && !it.is_nothing();
         if chance > CHANCE_OF_ALL && !is_steady {
             continue;
         }
