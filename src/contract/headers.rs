@@ -39,6 +39,11 @@ const TELLING: [&str; 23] = [
     "x-total-count",
 ];
 
+/// Whether a field is one of those that every client calls so.
+pub(crate) fn is_standard(name: &str) -> bool {
+    TELLING.contains(&name)
+}
+
 /// A number of so many digits is said again by chance hardly ever.
 const LARGE: usize = 4;
 

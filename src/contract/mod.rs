@@ -37,6 +37,7 @@ pub(crate) use check::{check_uncounted, count_seen};
 pub(crate) use cut::{ERROR, JsonMessage, RESULT_OF};
 pub use endpoint::Endpoint;
 pub use evidence::{At, Claimed, Edge, Evidence, OrderEvidence, Place};
+pub(crate) use headers::is_standard;
 pub use history::History;
 pub use kinds::Kinds;
 pub use orders::{Case, Orders};

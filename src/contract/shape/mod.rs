@@ -1,8 +1,8 @@
 //! What JSON values look like: learned from samples, written as text, checked and compared.
 //!
-//! A [`Shape`] learns, in any order and in parts that are merged. Finished it is a [`Schema`]: a
-//! promise that reads like an interface, says what a value breaks ([`Schema::accepts`]), what has
-//! changed from one to another ([`Schema::changes`]), and can be exported as JSON Schema.
+//! A [`Shape`] learns, in any order. Finished it is a [`Schema`]: a promise that reads like an interface,
+//! says what a value breaks ([`Schema::accepts`]), what is gone and what came from one to another
+//! ([`Schema::losses`], [`Schema::gains`]), and can be exported as JSON Schema.
 //!
 //! # Sources
 //!

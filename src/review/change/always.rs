@@ -14,7 +14,7 @@ use std::hash::BuildHasher as _;
 use foldhash::fast::FixedState;
 
 use super::about::LOOKED_AT;
-use super::draft::{Draft, Position, Shown, at};
+use super::draft::{Draft, Position, Shown};
 use super::forms::{self, Asked};
 use super::instead::hardly_chance;
 use super::report::{Part, Verdict};
@@ -227,11 +227,8 @@ impl Pair<'_, '_> {
         if is_of_client || !is_asked && self.is_another_each_time(&word, now.as_deref()) {
             return None;
         }
-        let name = at(self.place.part, &self.place.named());
-        let what = match &now {
-            Some(now) => format!("{name} never says `{word}` any more, and says `{now}`"),
-            None => format!("{name} never says `{word}` any more"),
-        };
+        let and = now.as_ref().map(|now| format!(", and says `{now}`")).unwrap_or_default();
+        let what = self.place.told(&format!("never says `{word}` any more{and}"));
         let is_breaking = now.is_some() && is_outcome(&self.place.path);
         let verdict = if is_breaking { Verdict::Breaking } else { Verdict::Unproven };
         let draft = self.draft(verdict, what, word);
@@ -281,7 +278,7 @@ impl Pair<'_, '_> {
         if of == Of::Format && !self.has_format(is_said) {
             return None;
         }
-        let what = format!("{} {said}", at(self.place.part, &self.place.named()));
+        let what = self.place.told(&said);
         // By the identifier of an event a client goes on with a stream that has broken off, as SSE says.
         let is_needed = self.place.part == Part::Events && self.place.path == ID && key == "empty";
         let verdict = if is_needed { Verdict::Breaking } else { Verdict::Unproven };

@@ -383,6 +383,9 @@ fn at_endpoint(
     });
     let bodies: Vec<Value<'_>> = said.filter_map(|it| Some(whole(it, it.body.as_ref()?))).collect();
     drafts.extend(shapes(Part::Body, |it| &it.body, is.body.clone(), &bodies));
+    if !before.is_empty() {
+        drafts.retain(|draft| !listed::is_in_arguments(&draft.path));
+    }
     drafts.extend(of_recordings);
     let mut drafts = swap::together(gap::together(once::for_all_cases(once::each_tag(drafts))));
     sides.weigh(&mut drafts);

@@ -7,7 +7,7 @@
 //! question always got a list, and always gets an object now. What differs by itself between recordings of one question
 //! had a try at that, and so the chance grows with how much does.
 
-use super::draft::{Draft, Position, Shown, at};
+use super::draft::{Draft, Position, Shown};
 use super::instead::hardly_chance;
 use super::report::Verdict;
 use super::rule::Rule;
@@ -132,18 +132,15 @@ impl Found<'_, '_> {
     }
 
     fn draft(&self, verdict: Verdict, why: &str) -> Draft {
-        let name = at(self.place.part, &self.place.named());
-        let was = self.was.said();
-        let (rule, what) = if self.is.is_empty() {
-            (
-                Rule::FieldMissing,
-                format!("{name} is gone where the same is asked, and always was {was}"),
-            )
+        let (rule, is) = if self.is.is_empty() {
+            (Rule::FieldMissing, "gone".to_owned())
         } else {
             let is: Vec<&str> = self.is.iter().map(|form| form.said()).collect();
-            let is = is.join(" or ");
-            (Rule::TypeNew, format!("{name} is {is} where the same is asked, and always was {was}"))
+            (Rule::TypeNew, is.join(" or "))
         };
+        let was = self.was.said();
+        let what = format!("is {is} where the same is asked, and always was {was}");
+        let what = self.place.told(&what);
         let places = self.asked.answers[1].iter().map(|answer| answer.place.as_str());
         let shown = Shown::of(places, Position::Whole);
         let draft = Draft::new(rule, verdict, self.place.part, what);

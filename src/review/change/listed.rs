@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::draft::{Draft, Position, same_or_added};
 use super::instead::recordings;
+use super::renames::tell_once;
 use super::report::{Part, Verdict};
 use super::rule::Rule;
 use crate::contract::{Answer, Contract, Kinds, RESULT_OF};
@@ -12,15 +13,51 @@ use crate::text::json::Text;
 /// What lists of a cassette name, what is said of each, and where.
 type Lists<'a> = BTreeMap<(&'a str, String), (BTreeMap<String, Text<'a>>, &'a str)>;
 
+/// So many of a list that are gone are told one by one.
+const MOST: usize = 3;
+
 /// The JSON Schema of what a tool takes.
 const ARGUMENTS: &str = "inputSchema";
 
 /// What is not listed any more, and what tools do not take any more. Of recordings only the same cassette tells: another
 /// one may be of another server.
 pub(super) fn changes(was: &Contract, old: &[Answer], new: &[Answer]) -> Vec<Draft> {
-    if old.is_empty() {
-        return not_as_promised(was, new);
+    let drafts = if old.is_empty() { not_as_promised(was, new) } else { not_as_before(old, new) };
+    together(drafts)
+}
+
+/// Whether a place is in the JSON Schema of what a tool takes: each tool has one of its own, and [`changes`] compares
+/// them by their names.
+pub(super) fn is_in_arguments(path: &str) -> bool {
+    path.contains("tools[].inputSchema.")
+}
+
+/// Tells of many of one list together.
+fn together(mut drafts: Vec<Draft>) -> Vec<Draft> {
+    let list = |draft: &Draft| {
+        let list = draft.key.split_once(' ').map(|(list, _)| list.to_owned());
+        list.filter(|_| draft.rule == Rule::ListedGone)
+    };
+    let lists: BTreeSet<String> = drafts.iter().filter_map(list).collect();
+    for name in lists {
+        let is_one = |draft: &Draft| list(draft).as_ref() == Some(&name);
+        let gone = drafts.iter().filter(|draft| is_one(draft));
+        let gone: Vec<&str> = gone.map(|draft| &draft.key[name.len() + 1..]).collect();
+        if gone.len() <= MOST {
+            continue;
+        }
+        let shown: Vec<String> = gone.iter().take(MOST).map(|it| format!("`{it}`")).collect();
+        let (shown, more) = (shown.join(", "), gone.len() - MOST);
+        let what =
+            format!("{} {name} are not listed any more: {shown} and {more} more", gone.len());
+        let key = format!("{name} {}", gone.join(" "));
+        tell_once(&mut drafts, is_one, |all| Draft { what, ..all }.keyed(key));
     }
+    drafts
+}
+
+/// What recordings of the same cassette show.
+fn not_as_before(old: &[Answer], new: &[Answer]) -> Vec<Draft> {
     let (was, is) = (lists(old), lists(new));
     let mut drafts = Vec::new();
     for ((cassette, list), (items, _)) in &was {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::draft::{Draft, at};
 use super::report::{Part, Verdict};
 use super::rule::Rule;
+use crate::contract::is_standard;
 use crate::contract::shape::{Gain, Gained, Loss, Lost, Schema};
 
 /// So many fields that moved are named.
@@ -129,14 +130,17 @@ pub(super) fn rename(drafts: &mut Vec<Draft>, part: Part) {
     };
     let is_new = |draft: &Draft| draft.rule == Rule::FieldNew && draft.key.is_empty();
     let mut told = Vec::new();
-    for gone in drafts.iter().filter(|draft| is_gone(draft)) {
+    let may_be_renamed = |draft: &Draft| part != Part::Headers || !is_standard(&draft.path);
+    for gone in drafts.iter().filter(|draft| is_gone(draft) && may_be_renamed(draft)) {
         let like = |is: &dyn Fn(&Draft) -> bool| -> Vec<&Draft> {
             let place = text(gone);
             let like = drafts.iter().filter(|it| is(it) && place.is_some() && text(it) == place);
             like.collect()
         };
         // Which of several it is nobody knows.
-        if let ([_], [new]) = (like(&is_gone).as_slice(), like(&is_new).as_slice()) {
+        if let ([_], [new]) = (like(&is_gone).as_slice(), like(&is_new).as_slice())
+            && may_be_renamed(new)
+        {
             told.push((gone.path.clone(), new.path.clone()));
         }
     }

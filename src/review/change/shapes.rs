@@ -132,7 +132,8 @@ fn below(kind: &str, said: &str, mut draft: Draft) -> Draft {
     draft
 }
 
-fn among(part: Part, kind: &str) -> String {
+/// Among which messages something changed, where there are others.
+pub(super) fn among(part: Part, kind: &str) -> String {
     match part {
         Part::Body => format!(" (in answers of the kind `{kind}`)"),
         _ => format!(" (in `{kind}` messages)"),

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use foldhash::fast::FixedState;
 
-use super::draft::Position;
+use super::draft::{Position, at};
 use super::maps::Maps;
 use super::report::Part;
+use super::shapes::among;
 use super::traits::Traits;
 use crate::contract::shape::{DEEPEST, Recordings, Source};
 use crate::contract::{Answer, Contract, JsonMessage, Kinds};
@@ -40,6 +41,12 @@ impl Place<'_> {
             (Some(kind), path) if path.starts_with('[') => format!("{kind}{path}"),
             (Some(kind), path) => format!("{kind}.{path}"),
         }
+    }
+
+    /// What is said of it, in a sentence about the place.
+    pub(super) fn told(&self, said: &str) -> String {
+        let among = self.kind.map(|kind| among(self.part, kind)).unwrap_or_default();
+        format!("{} {said}{among}", at(self.part, &self.path))
     }
 
     /// Whether a contract calls it so, which names no kind where there is only one.

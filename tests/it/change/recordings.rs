@@ -586,6 +586,10 @@ fn what_a_tool_of_an_mcp_server_does_not_take_any_more_is_told() {
     for harmless in [schema(&number, r#""q""#), schema(&integer, ""), schema(&integer, r#""q""#)] {
         assert_eq!(told(harmless), [""; 0]);
     }
+    // What the schemas of all tools have in common says nothing of any.
+    let other = schema(&text, r#""q""#).replace("default", "maximum");
+    let report = compared(&side(before()), &side(lists(&other)));
+    assert!(report.changes.iter().all(|it| it.rule == Rule::ListedNarrower), "{report:?}");
 }
 
 #[test]
@@ -604,6 +608,13 @@ fn a_tool_that_an_mcp_server_lists_no_more_is_named() {
         &[
             "breaking listed-gone: the tool `add` is not listed any more",
             "breaking listed-gone: the tool `echo` is not listed any more",
+        ],
+    );
+    check(
+        lists(&["add", "echo", "find", "go", "plot", "sum"]),
+        lists(&["sum"]),
+        &[
+            "breaking listed-gone: 5 tools are not listed any more: `add`, `echo`, `find` and 2 more",
         ],
     );
 }
@@ -955,6 +966,14 @@ fn a_header_field_that_a_client_sends_back_is_promised() {
         talk("x-talk"),
         talk("x-words"),
         &["breaking field-missing: the header field `x-talk` is called `x-words` now"],
+    );
+    check(
+        talk("etag"),
+        talk("access-control-allow-origin"),
+        &[
+            "breaking field-missing: the header field `etag` is gone, which was always there",
+            "compatible field-new: the header field `access-control-allow-origin` is new: `uuid`",
+        ],
     );
 }
 
