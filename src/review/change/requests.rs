@@ -190,12 +190,12 @@ pub(super) fn unanswered(cassettes: &[CassettePair]) -> Vec<Unanswered> {
         // One request that is refused now breaks its client. Others may be answered as they were meant to be.
         let is_chance = (was || other > 0) && as_often(one, other) >= CHANCE;
         if is_chance {
-            found.draft.doubt(match other {
-                0 => format!("cassettes that show it: {one}; that may be chance"),
-                _ => format!(
-                    "cassettes that show it: {one}, and the opposite: {other}; that may be chance"
-                ),
-            });
+            let show = if one == 1 { "cassette shows" } else { "cassettes show" };
+            let opposite = match other {
+                0 => String::new(),
+                other => format!(", and {other} the opposite"),
+            };
+            found.draft.doubt(format!("{one} {show} it{opposite}: that may be chance"));
         }
         (is || !is_chance || other == 0).then_some(found)
     };
