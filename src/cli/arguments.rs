@@ -276,9 +276,11 @@ impl Live {
     pub(super) fn settle(&self, session: SessionBuilder) -> Result<SessionBuilder> {
         let session = session.grace(self.grace).silence(self.silence);
         let session = if self.fresh { session.fresh() } else { session };
-        let session = self.upstream()?.into_iter().fold(session, SessionBuilder::upstream);
-        let named = self.servers()?.named.into_iter();
-        Ok(named.fold(session, |session, (name, address)| session.named_upstream(name, address)))
+        let Origins { first, named } = self.servers()?;
+        let session = if first.is_empty() { session } else { session.upstream(first) };
+        Ok(named
+            .into_iter()
+            .fold(session, |session, (name, address)| session.named_upstream(name, address)))
     }
 
     fn servers(&self) -> Result<Origins> {

@@ -88,7 +88,7 @@ pub(super) fn add<'a>(
     }
 }
 
-/// The answers to each question that both sides ask, which is not known to be another one.
+/// The answers to each question that both sides ask.
 fn asked<'a>(was: &Contract, sides: &[Vec<(Question, &'a Answer)>; 2]) -> Vec<Asked<'a>> {
     let mut all: Vec<[Vec<&Answer>; 2]> = Vec::new();
     let mut places: HashMap<u64, usize> = HashMap::new();

@@ -383,7 +383,7 @@ fn at_endpoint(
     });
     let bodies: Vec<Value<'_>> = said.filter_map(|it| Some(whole(it, it.body.as_ref()?))).collect();
     drafts.extend(shapes(Part::Body, |it| &it.body, is.body.clone(), &bodies));
-    if !before.is_empty() {
+    if listed::are_compared(before, answers) {
         drafts.retain(|draft| !listed::is_in_arguments(&draft.path));
     }
     drafts.extend(of_recordings);

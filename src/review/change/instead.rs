@@ -72,9 +72,6 @@ pub(super) fn weigh_refusals(all: &mut [Unanswered], was: &Promises, is: &Promis
         let Some((refused, (endpoint, answer))) = it.refused.zip(places.get(&*it.place)) else {
             continue;
         };
-        if endpoint.status >= 400 {
-            continue;
-        }
         let [old, new] = counts.each_ref().map(|counts| {
             let count = |status| counts.get(&question(endpoint, answer, status)).copied();
             let refused = count(refused).unwrap_or_default();

@@ -26,10 +26,15 @@ pub(super) fn changes(was: &Contract, old: &[Answer], new: &[Answer]) -> Vec<Dra
     together(drafts)
 }
 
-/// Whether a place is in the JSON Schema of what a tool takes: each tool has one of its own, and [`changes`] compares
-/// them by their names.
+/// Whether a place is in the JSON Schema of what a tool takes: each tool has one of its own.
 pub(super) fn is_in_arguments(path: &str) -> bool {
     path.contains("tools[].inputSchema.")
+}
+
+/// Whether [`changes`] compares what tools take by their names: the same cassette lists them on both sides.
+pub(super) fn are_compared(old: &[Answer], new: &[Answer]) -> bool {
+    let is = lists(new);
+    lists(old).keys().any(|key| key.1 == "tools" && is.contains_key(key))
 }
 
 /// Tells of many of one list together.
@@ -78,7 +83,15 @@ fn not_as_before(old: &[Answer], new: &[Answer]) -> Vec<Draft> {
 /// What a tool does not take any more: calls without an argument that it needs now, and arguments that it does not
 /// know, or knows as something else.
 fn narrower(name: &str, was: Text<'_>, is: Text<'_>) -> Vec<Draft> {
-    let Some((was, is)) = was.get(ARGUMENTS).zip(is.get(ARGUMENTS)) else { return Vec::new() };
+    let mut drafts = Vec::new();
+    if let Some((was, is)) = was.get(ARGUMENTS).zip(is.get(ARGUMENTS)) {
+        narrower_in(name, "", was, is, &mut drafts);
+    }
+    drafts
+}
+
+/// The same of the arguments in an object, of which `within` is the name.
+fn narrower_in(name: &str, within: &str, was: Text<'_>, is: Text<'_>, drafts: &mut Vec<Draft>) {
     let narrower = |verdict: Verdict, what: String, argument: &str| {
         let draft = Draft::new(Rule::ListedNarrower, verdict, Part::Endpoint, what);
         draft.keyed(format!("{name} {argument}"))
@@ -87,28 +100,36 @@ fn narrower(name: &str, was: Text<'_>, is: Text<'_>) -> Vec<Draft> {
         let names = schema.get("required").into_iter().flat_map(Text::elements);
         names.filter_map(|it| Some(it.string()?.into_owned())).collect()
     };
-    let (were, required) = (required(was), required(is));
-    let required = required.difference(&were).map(|argument| {
+    for argument in required(is).difference(&required(was)) {
+        let argument = format!("{within}{argument}");
         let what = format!("the tool `{name}` cannot be called without `{argument}` any more");
-        narrower(Verdict::Breaking, what, argument)
-    });
-    let properties = was.get("properties").into_iter().flat_map(Text::members);
-    let others = properties.filter_map(|(argument, was)| {
-        let Some(is) = is.at(&["properties", &argument]) else {
+        drafts.push(narrower(Verdict::Breaking, what, &argument));
+    }
+    for (argument, was) in was.get("properties").into_iter().flat_map(Text::members) {
+        let now = is.at(&["properties", &argument]);
+        let argument = format!("{within}{argument}");
+        let Some(is) = now else {
             let what =
                 format!("the tool `{name}` does not list the argument `{argument}` any more");
             let draft = narrower(Verdict::Unproven, what, &argument);
-            return Some(draft.because("no recording shows whether it is still taken"));
+            drafts.push(draft.because("no recording shows whether it is still taken"));
+            continue;
         };
         let types = |schema: Text<'_>| Some(schema.get("type")?.string()?.into_owned());
-        let (was, is) = types(was).zip(types(is))?;
-        // Each integer is a number.
-        let is_other = was != is && (was.as_str(), is.as_str()) != ("integer", "number");
-        let what =
-            format!("the tool `{name}` takes `{argument}` as `{is}`, not as `{was}` any more");
-        is_other.then(|| narrower(Verdict::Breaking, what, &argument))
-    });
-    required.chain(others).collect()
+        if let Some((was, is)) = types(was).zip(types(is))
+            // Each integer is a number.
+            && was != is
+            && (was.as_str(), is.as_str()) != ("integer", "number")
+        {
+            let what =
+                format!("the tool `{name}` takes `{argument}` as `{is}`, not as `{was}` any more");
+            drafts.push(narrower(Verdict::Breaking, what, &argument));
+        }
+        narrower_in(name, &format!("{argument}."), was, is, drafts);
+        if let Some((was, is)) = was.get("items").zip(is.get("items")) {
+            narrower_in(name, &format!("{argument}[]."), was, is, drafts);
+        }
+    }
 }
 
 /// What no recording lists any more of what a contract knows. Where it comes from more recordings than there are now,

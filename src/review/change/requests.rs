@@ -158,7 +158,7 @@ fn wider(gain: &Gain, place: &str) -> Option<Draft> {
 pub(super) struct Unanswered {
     /// Where it was answered.
     pub(super) place: String,
-    /// With what it is refused.
+    /// With what it is refused, if it was answered.
     pub(super) refused: Option<u16>,
     pub(super) draft: Draft,
 }
@@ -239,7 +239,7 @@ fn unanswered_in(name: &str, [old, new]: [&Exchange; 2]) -> Option<Unanswered> {
             (false, false) => says_why(was) && says_why(is),
         };
         is_told.then(|| match is {
-            400.. => (Some(is), refused(was, is)),
+            400.. => (Some(is).filter(|_| was < 400), refused(was, is)),
             _ => (None, answered_otherwise(was, is)),
         })
     };

@@ -1,6 +1,7 @@
 //! What the same questions are answered with, of which each has an answer of its own form.
 
-use retape::cassette::Interaction;
+use retape::cassette::{Headers, Interaction, Outcome};
+use retape::review::report::{Colour, Face, changes};
 
 use super::recordings::{compared, exchange};
 use super::state::{Side, apart};
@@ -110,4 +111,75 @@ fn each_question_may_have_a_code_of_its_own() {
         format!("breaking value-other: `error.code` never says `{old}` any more, and says `{new}`")
     };
     assert_eq!(told, [what(-32600, -32601), what(-32603, -32002)]);
+}
+
+/// Twelve scenarios that are answered as their number says, by the word that they ask.
+fn answered(statuses: [u16; 3]) -> Side {
+    let one = |number: usize| {
+        let word = ["red", "blue", "green"][number % 3];
+        let said = r#"{"x":1}"#;
+        exchange("/pets", &format!(r#"{{"name":"{word}"}}"#), statuses[number % 3], &[said])
+    };
+    apart("pets", (0..12).map(one))
+}
+
+#[test]
+fn one_question_that_is_refused_now_is_no_other_that_is_answered() {
+    let told = told(&compared(&answered([200, 400, 200]), &answered([400, 200, 200])));
+
+    assert_eq!(
+        told,
+        [
+            "breaking request-refused: a request that was answered with 200 is refused with 400",
+            "unproven status-gone: a request that was answered with 400 is answered with 200"
+        ]
+    );
+}
+
+#[test]
+fn an_error_of_the_server_is_another_refusal() {
+    let report = compared(&answered([200, 401, 401]), &answered([200, 500, 401]));
+
+    let what = "breaking request-refused: a request that was refused with 401 is refused with 500";
+    assert_eq!(told(&report), [what]);
+    // What it failed to do it may do.
+    let report = compared(&answered([200, 500, 200]), &answered([200, 200, 200]));
+    assert_eq!(told(&report), ["trim status-gone: status 500 is not recorded any more"]);
+}
+
+#[test]
+fn a_request_that_is_refused_comes_before_another_refusal_of_others() {
+    let report = compared(&answered([201, 422, 201]), &answered([400, 400, 400]));
+
+    let page = changes(&report, Face::Text, Colour::Plain);
+
+    let first = page.lines().next().unwrap();
+    assert!(first.contains("a request that was answered with 201 is refused with"), "{page}");
+}
+
+#[test]
+fn what_is_always_nothing_has_no_other_name() {
+    let side = |said: &str| apart("x", (0..8).map(|_| exchange("/x", "{}", 200, &[said])));
+    let told = told(&compared(&side(r#"{"n":1,"old":null}"#), &side(r#"{"n":1,"new":null}"#)));
+
+    assert!(told[0].contains("`old` is gone"), "{told:?}");
+}
+
+#[test]
+fn json_under_another_media_type_is_compared() {
+    let side = |media: &'static str, said: &str| {
+        let one = |_| {
+            let mut interaction = exchange("/x", "{}", 200, &[said]);
+            let Outcome::Response(response) = &mut interaction.outcome else { unreachable!() };
+            response.headers = Headers::from_iter([("content-type", media)]);
+            interaction
+        };
+        apart("x", (0..8).map(one))
+    };
+    let old = side("text/html", r#"{"n":1,"name":"x"}"#);
+
+    let told = told(&compared(&old, &side("application/json", r#"{"n":1}"#)));
+
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[1].contains("`name` is gone"), "{told:?}");
 }

@@ -586,6 +586,21 @@ fn what_a_tool_of_an_mcp_server_does_not_take_any_more_is_told() {
     for harmless in [schema(&number, r#""q""#), schema(&integer, ""), schema(&integer, r#""q""#)] {
         assert_eq!(told(harmless), [""; 0]);
     }
+    let nested = |name: &str| {
+        integer
+            .replace("integer", "object")
+            .replace("\"default\":3", &format!(r#""properties":{{"n":{{"type":"{name}"}}}}"#))
+    };
+    let report = compared(
+        &side(lists(&schema(&nested("string"), ""))),
+        &side(lists(&schema(&nested("boolean"), ""))),
+    );
+    assert_eq!(
+        super::told(&report),
+        [
+            "breaking listed-narrower: the tool `find` takes `limit.n` as `boolean`, not as `string` any more"
+        ]
+    );
     // What the schemas of all tools have in common says nothing of any.
     let other = schema(&text, r#""q""#).replace("default", "maximum");
     let report = compared(&side(before()), &side(lists(&other)));
