@@ -20,6 +20,10 @@ use crate::text::json::Text;
 
 /// Another answer of the path, which was known and is no refusal, in the place of one that is gone.
 pub(super) fn answered(gone: &Endpoint, was: &Promises, is: &Promises) -> Option<Draft> {
+    // What the server failed to do before, it may do.
+    if gone.status >= 500 {
+        return None;
+    }
     let may_be = |it: &Endpoint| it.status < 400 && is_beside(gone, it) && was.all.contains_key(it);
     let others = || is.all.keys().filter(|it| may_be(it));
     let asked = others().find_map(|it| asked_again(gone, it, was, is));
