@@ -6,10 +6,12 @@ use std::ops::Range;
 use bytes::{BufMut as _, Bytes, BytesMut};
 
 use super::calls::Calls;
+use super::number::{Number, Spots, Spotted};
 use super::{
     Body, Cassette, Chunk, Content, Frame, Headers, Id, Ids, Interaction, Outcome, Peer, Progress,
     Request, Response,
 };
+use crate::text::json::Text;
 
 /// A cassette in which each message of a client over a WebSocket is a request of its own, and what the
 /// server said until the next one its answer: so whatever knows requests and answers knows frames.
@@ -21,6 +23,8 @@ pub(crate) struct Exchanges {
     opened: Vec<usize>,
     /// Where each message of a client went, by interaction and frame.
     asked: HashMap<(usize, usize), usize>,
+    /// Where each message of a server went, by exchange: the frames.
+    said: HashMap<usize, Vec<usize>>,
 }
 
 /// Where an exchange comes from.
@@ -194,7 +198,20 @@ impl Cassette {
     /// answers it, whatever the client says in between: for whoever reads requests and answers.
     pub(crate) fn by_message(self) -> Self {
         let Some(exchanges) = Exchanges::split(&self, Split::Named) else { return self };
-        let Exchanges { mut cassette, spots, .. } = exchanges;
+        let Exchanges { mut cassette, spots, mut said, .. } = exchanges;
+        let mut messages: HashMap<usize, usize> = HashMap::new();
+        let numbered = spots.iter().enumerate().map(|(at, spot)| {
+            let count = messages.entry(spot.interaction).or_default();
+            *count += usize::from(spot.part != Part::Request);
+            let message = Some(*count).filter(|count| *count > 0);
+            let number = Number { interaction: spot.interaction + 1, message };
+            let asks = match spot.part {
+                Part::Frame(frame) => Some(frame),
+                Part::Request | Part::Rest => None,
+            };
+            Spotted { number, asks, answers: said.remove(&at).unwrap_or_default() }
+        });
+        cassette.spots = Spots(numbered.collect());
         // A close ends the last answer.
         let mut last: HashMap<usize, usize> = HashMap::new();
         last.extend(spots.iter().enumerate().map(|(at, spot)| (spot.interaction, at)));
@@ -205,8 +222,16 @@ impl Cassette {
                 response.frames.extend(close.cloned());
             }
         }
-        for Interaction { request, .. } in &mut cassette.interactions {
+        for (Interaction { request, outcome, .. }, spot) in
+            cassette.interactions.iter_mut().zip(spots)
+        {
             forget_socket(&mut request.path);
+            if let (true, Outcome::Response(response)) =
+                (self.interactions[spot.interaction].is_socket(), outcome)
+                && let Body::Stream(said) = &mut response.body
+            {
+                said.iter_mut().for_each(|chunk| chunk.bytes = on_one_line(&chunk.bytes));
+            }
         }
         cassette
     }
@@ -470,6 +495,7 @@ impl<'c> Unfolding<'c> {
             && let Body::Stream(chunks) = &mut response.body
         {
             chunks.push(Chunk { ms: frame.ms, bytes: line(message) });
+            self.exchanges.said.entry(latest).or_default().push(next);
         }
     }
 
@@ -541,8 +567,21 @@ fn answered(request: Request, ms: u64) -> Interaction {
 fn lines_of_server(frames: &[Frame]) -> Body {
     let said = frames.iter().filter(|frame| frame.from == Peer::Server);
     Body::Stream(
-        said.filter_map(|it| Some(Chunk { ms: it.ms, bytes: line(it.message()?) })).collect(),
+        said.filter_map(|it| Some(Chunk { ms: it.ms, bytes: on_one_line(&line(it.message()?)) }))
+            .collect(),
     )
+}
+
+/// A line, with spaces for the ends of lines within its JSON: no string has one in it.
+fn on_one_line(line: &Bytes) -> Bytes {
+    let said = line.strip_suffix(b"\n").unwrap_or(line);
+    let has_lines = || said.iter().any(|byte| matches!(byte, b'\n' | b'\r'));
+    let is_json = || std::str::from_utf8(said).is_ok_and(|it| Text::read_container(it).is_some());
+    if !has_lines() || !is_json() {
+        return line.clone();
+    }
+    let spaced = |byte: &u8| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte };
+    said.iter().map(spaced).chain(*b"\n").collect()
 }
 
 fn line(message: &Bytes) -> Bytes {

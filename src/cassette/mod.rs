@@ -20,6 +20,7 @@ mod interactions;
 pub(crate) mod large;
 mod media;
 mod name;
+mod number;
 mod place;
 pub(crate) mod placeholder;
 pub(crate) mod reading;
@@ -39,6 +40,7 @@ pub(crate) use interactions::Interactions;
 pub use large::{Large, Larges};
 pub(crate) use media::Media;
 pub use name::Name;
+pub use number::{Number, Spots};
 pub use place::Place;
 pub use target::Origins;
 
@@ -65,6 +67,9 @@ pub struct Cassette {
     pub interactions: Vec<Interaction>,
     /// The bodies that are not held in memory. Nothing in a cassette that was loaded as a whole.
     pub larges: Larges,
+    /// Where the interactions stand in the file, if each message over a WebSocket is one here. Nothing in a cassette
+    /// that was loaded.
+    pub spots: Spots,
 }
 
 /// Where and when a cassette was recorded.

@@ -59,7 +59,9 @@ impl Asked {
         if let Some(number) = asked.strip_prefix('#') {
             let number = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
             return number.map(Self::Interaction).ok_or_else(|| {
-                Error::rule(rule, "names no interaction").with_hint("they are counted from 1: `#4`")
+                Error::rule(rule, "names no interaction").with_hint(
+                    "they are counted from 1: `#4`; of `4.2`, a message over a WebSocket, `#4`",
+                )
             });
         }
         let (method, path) = match asked.split_once(' ') {

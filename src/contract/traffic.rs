@@ -199,7 +199,7 @@ impl Traffic {
             self.clients.hear_answer(response);
             self.headers.see(response, &sent);
             let Some(endpoint) = endpoints[number].clone() else { continue };
-            let place = format!("{name} #{}", number + 1);
+            let place = format!("{name} #{}", cassette.number(number));
             let history = (Arc::clone(&history), number);
             let recording = recording(name, &interaction.request);
             all.push(Recorded {
@@ -418,7 +418,7 @@ fn cut_off(name: &Name, cassette: &Cassette) -> Vec<(usize, CutOff)> {
     let all = cassette.interactions.iter().enumerate();
     let cut = all.filter(|(_, it)| it.response().is_some_and(|answer| by_server(answer.end)));
     let cut = cut.map(|(number, it)| {
-        let place = format!("{name} #{}", number + 1);
+        let place = format!("{name} #{}", cassette.number(number));
         (number, CutOff { place, recording: recording(name, &it.request), end: it.end() })
     });
     cut.collect()

@@ -91,6 +91,16 @@ pub(crate) fn has_failed(answer: Text<'_>) -> bool {
     has_error || answer.at(&["result", "isError"]).is_some_and(|it| it.as_str() == "true")
 }
 
+/// Whether an answer by GraphQL says that all of what was asked for has failed; nothing if it is no such answer. Some of
+/// it may come beside errors.
+pub(crate) fn has_failed_by_graphql(answer: Text<'_>) -> Option<bool> {
+    let is_null = |value: Text<'_>| value.as_str() == "null";
+    let data = answer.get("data");
+    let has_errors = answer.get("errors").is_some_and(|it| it.elements().next().is_some());
+    let has_data = data.is_some_and(|it| it.members().any(|(_, value)| !is_null(value)));
+    (has_errors || data.is_some()).then_some(has_errors && !has_data)
+}
+
 /// A string or a number.
 fn id_of(value: Text<'_>) -> Option<&str> {
     let spelled = value.as_str().trim_ascii();

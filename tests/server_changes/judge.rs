@@ -141,7 +141,7 @@ fn is_told(change: &ServerChange, old: &Recordings, new: &Recordings, report: &R
         told.witnesses.as_ref().is_some_and(|shown| {
             let of = |all: &Recordings| {
                 let (_, cassette) = all.iter().find(|(name, _)| name.as_str() == shown.cassette)?;
-                cassette.interactions.get(shown.interaction - 1).cloned()
+                cassette.interactions.get(shown.number.interaction - 1).cloned()
             };
             of(old) != of(new)
         })

@@ -209,7 +209,7 @@ pub(super) fn same(old: &[(Name, Cassette)], new: &[(Name, Cassette)]) -> BTreeS
     let olds: BTreeMap<&Name, &Cassette> = old.iter().map(|(name, it)| (name, it)).collect();
     let in_both = new.iter().filter_map(|(name, is)| Some((name, olds.get(name)?, is)));
     let same = in_both.flat_map(|(name, was, is)| {
-        let (was, is) = (&was.interactions, &is.interactions);
+        let (cassette, was, is) = (is, &was.interactions, &is.interactions);
         let numbers = is.iter().enumerate().filter(|(number, interaction)| {
             // What was added or removed stands before or behind.
             let from_end = (number + was.len()).checked_sub(is.len());
@@ -217,7 +217,7 @@ pub(super) fn same(old: &[(Name, Cassette)], new: &[(Name, Cassette)]) -> BTreeS
             let mut olds = places.filter_map(|place| was.get(place));
             olds.any(|old| is_same(old, interaction) && headers_of(old) == headers_of(interaction))
         });
-        numbers.map(|(number, _)| format!("{name} #{}", number + 1)).collect::<Vec<_>>()
+        numbers.map(|(at, _)| format!("{name} #{}", cassette.number(at))).collect::<Vec<_>>()
     });
     same.collect()
 }

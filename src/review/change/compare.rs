@@ -18,7 +18,7 @@ use super::{
     always, cassettes, cut, instead, listed, once, orders, parallel, promised_orders, requests,
     shapes, swap, ties, unseen,
 };
-use crate::cassette::{Cassette, Name};
+use crate::cassette::{Cassette, Interaction, Name};
 use crate::contract::order::Order;
 use crate::contract::shape::Schema;
 use crate::contract::{
@@ -496,17 +496,28 @@ pub(super) fn takes_place(
     if !is_answered_again && (is_left || is_other) { Verdict::Unproven } else { Verdict::Breaking }
 }
 
-/// The number of a message in its stream, counted from 1 without keep-alives, and from 0 with them.
+/// The number of a message in its stream, counted from 1 without keep-alives, and where it stands there in the file,
+/// counted from 0.
 fn number_of_message(
     protocols: &Protocols,
     cassettes: &[(Name, Cassette)],
     shown: &Shown,
-) -> Option<(usize, usize)> {
+) -> Option<(Option<usize>, Option<usize>)> {
     let (name, number) = shown.interaction()?;
     let (_, cassette) = cassettes.iter().find(|(other, _)| other.as_str() == name)?;
-    let interaction = cassette.interactions.get(number.checked_sub(1)?)?;
+    let at = cassette.place_of(number)?;
+    let (event, place) = event_of(protocols, cassette.interactions.get(at)?, shown.at).unzip();
+    Some((event, cassette.frame_of(at, place).or(place)))
+}
+
+/// The number of a message in its stream, counted from 1 without keep-alives, and from 0 with them.
+fn event_of(
+    protocols: &Protocols,
+    interaction: &Interaction,
+    at: Position,
+) -> Option<(usize, usize)> {
     let messages = Messages::of(interaction.response()?, protocols).list;
-    let place = match shown.at {
+    let place = match at {
         Position::Whole => return None,
         Position::Step(step) => {
             *Trace::of(&messages, protocols).steps.get(step)?.messages.first()?

@@ -6,6 +6,7 @@ use super::about::About;
 use super::gap::Gap;
 use super::report::{Change, Direction, NewTrace, Part, Place, Possible, Verdict, Witnesses};
 use super::rule::Rule;
+use crate::cassette::Number;
 use crate::contract::order::Neighbours;
 use crate::contract::shape::Gain;
 use crate::contract::{Endpoint, cassette_of};
@@ -73,8 +74,8 @@ impl Shown {
         Some(shown)
     }
 
-    /// The cassette and the number of the interaction, counted from 1: a place is `letta/hello #3`.
-    pub(super) fn interaction(&self) -> Option<(&str, usize)> {
+    /// The cassette and what the interaction is called there: a place is `letta/hello #3`.
+    pub(super) fn interaction(&self) -> Option<(&str, Number)> {
         let (cassette, number) = self.place.rsplit_once(" #")?;
         Some((cassette, number.parse().ok()?))
     }
@@ -240,15 +241,15 @@ impl Draft {
     pub(super) fn finish(
         self,
         endpoint: &Endpoint,
-        event: &dyn Fn(&Shown) -> Option<(usize, usize)>,
+        event: &dyn Fn(&Shown) -> Option<(Option<usize>, Option<usize>)>,
     ) -> Change {
         let fingerprint = self.fingerprint(endpoint);
         let witnesses = self.shown.as_ref().and_then(|shown| {
-            let (cassette, interaction) = shown.interaction()?;
-            let (event, message) = event(shown).unzip();
+            let (cassette, number) = shown.interaction()?;
+            let (event, message) = event(shown).unwrap_or_default();
             Some(Witnesses {
                 cassette: cassette.to_owned(),
-                interaction,
+                number,
                 event,
                 message,
                 line: None,

@@ -9,7 +9,7 @@ use foldhash::fast::FixedState;
 use super::always;
 use super::report::{Difference, Exchange, Mark};
 use crate::cassette::splice::disjoint;
-use crate::cassette::{Body, Cassette, Interaction, Place, Request, Response};
+use crate::cassette::{Body, Cassette, Interaction, Number, Place, Request, Response};
 use crate::compare::alignment::Renaming;
 use crate::compare::{self, Difference as Differing, Differences, Value};
 use crate::identity::{Meaning, SHORTEST, identifiers, moments};
@@ -25,8 +25,9 @@ const MOST: usize = 40;
 
 /// An interaction of a cassette, and its answer, which can be cut into messages.
 pub(super) struct Turn<'a> {
+    number: Number,
     /// Counted from 0.
-    number: usize,
+    place: usize,
     interaction: &'a Interaction,
     answer: Option<Answer<'a>>,
 }
@@ -39,11 +40,11 @@ struct Answer<'a> {
 }
 
 impl<'a> Turn<'a> {
-    pub(super) fn of(protocols: Protocols, cassette: &'a Cassette, number: usize) -> Self {
-        let interaction = &cassette.interactions[number];
+    pub(super) fn of(protocols: Protocols, cassette: &'a Cassette, place: usize) -> Self {
+        let interaction = &cassette.interactions[place];
         let answer = interaction.response();
         let answer = answer.map(|response| Answer { protocols, response, cut: OnceCell::new() });
-        Self { number, interaction, answer }
+        Self { number: cassette.number(place), place, interaction, answer }
     }
 
     /// What there is to tell about it.
@@ -55,7 +56,8 @@ impl<'a> Turn<'a> {
         let body = String::from_utf8_lossy(&body);
         let said = [request.query().unwrap_or_default(), &*body].map(words_of);
         Exchange {
-            number: self.number + 1,
+            number: self.number,
+            place: self.place,
             method: method.clone(),
             path: path.clone(),
             status: answer.map(|answer| answer.response.status),
@@ -70,7 +72,12 @@ impl<'a> Turn<'a> {
     /// What came of the call that it is.
     fn has_result(&self) -> Option<bool> {
         let asked = self.interaction.request.readable();
-        let call = Envelope::of(Text::parse_container(&asked)?)?;
+        let asked = Text::parse_container(&asked)?;
+        if asked.get("query").is_some_and(|query| query.string().is_some()) {
+            let said = self.answer.as_ref()?.messages().iter().filter_map(Message::json);
+            return said.filter_map(rpc::has_failed_by_graphql).next();
+        }
+        let call = Envelope::of(asked)?;
         call.asked()?;
         self.answer.as_ref()?.messages().iter().filter_map(Message::json).find_map(|said| {
             Envelope::of(said).filter(|answer| answer.answers(&call))?;

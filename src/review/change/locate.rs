@@ -20,7 +20,7 @@ impl Report {
 
 /// Counted from 1.
 fn line(file: &str, witnesses: &Witnesses) -> Option<usize> {
-    let number = witnesses.interaction.checked_sub(1)?;
+    let number = witnesses.number.interaction.checked_sub(1)?;
     let interaction = Text::read(file)?.pointed(&format!("/interactions/{number}"))?;
     let event = witnesses.message.and_then(|message| event(interaction, message));
     let found = event.unwrap_or(interaction).as_str();
@@ -28,8 +28,11 @@ fn line(file: &str, witnesses: &Witnesses) -> Option<usize> {
     Some(file[..start].matches('\n').count() + 1)
 }
 
-/// The chunk in which a message ends, where each chunk holds whole messages.
+/// The frame, or the chunk in which a message ends, where each chunk holds whole messages.
 fn event(interaction: Text<'_>, message: usize) -> Option<Text<'_>> {
+    if let Some(frames) = interaction.pointed("/response/frames") {
+        return frames.elements().nth(message);
+    }
     let mut before = 0;
     let mut chunks = interaction.pointed("/response/stream")?.elements();
     chunks.find(|chunk| {

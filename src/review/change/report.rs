@@ -3,6 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use super::{Approval, Group, Rule};
+use crate::cassette::Number;
 use crate::config::NewFields;
 use crate::contract::Endpoint;
 use crate::contract::order::Expression;
@@ -212,12 +213,13 @@ pub struct Possible {
 pub struct Witnesses {
     /// The first cassette.
     pub cassette: String,
-    /// The number of the interaction in it, counted from 1.
-    pub interaction: usize,
+    /// Which of its interactions.
+    #[serde(flatten)]
+    pub number: Number,
     /// The number of the message in a stream, counted from 1 without keep-alives; nothing if it is the
     /// end of the stream, or no stream.
     pub event: Option<usize>,
-    /// The same, counted from 0 with keep-alives: as it stands in the cassette.
+    /// Where it stands in the cassette, counted from 0 with keep-alives; of a WebSocket, among all frames.
     #[serde(skip)]
     pub message: Option<usize>,
     /// The line of the cassette's file, once it is [located](Report::locate).
@@ -325,8 +327,12 @@ pub struct InteractionPair {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Exchange {
-    /// Its number in the cassette, counted from 1.
-    pub number: usize,
+    /// What it is called in its cassette.
+    #[serde(flatten)]
+    pub number: Number,
+    /// Its place in there, counted from 0; a message over a WebSocket has one of its own.
+    #[serde(skip)]
+    pub place: usize,
     /// `GET`, `POST`, …
     pub method: String,
     /// The path with its query.

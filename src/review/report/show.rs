@@ -6,7 +6,7 @@ use super::line::{
 };
 use super::summary::{Answer, Line, Role, Row, Summary};
 use super::{Colour, line};
-use crate::cassette::{Cassette, Interaction, Recorded, Response};
+use crate::cassette::{Cassette, Interaction, Number, Recorded, Response};
 use crate::config::{Key, Rules};
 use crate::message::{Messages, Protocols};
 use crate::text::json::{Indent, Layout, Text};
@@ -74,11 +74,13 @@ pub fn show_by(
     #[cfg(not(feature = "review"))]
     let protocols = |_| protocols.clone();
     let summary = Summary::of(&protocols, cassette);
-    let page = Page::new(&summary, options);
+    let numbers: Vec<String> =
+        (0..summary.rows.len()).map(|place| cassette.number(place).to_string()).collect();
+    let page = Page::new(&summary, &numbers, options);
     let mut lines = page.head(name, cassette, &summary);
     let mut before = usize::MAX;
     for (place, row) in summary.rows.iter().enumerate() {
-        let mut block = page.row(place + 1, row);
+        let mut block = page.row(&numbers[place], row);
         if options.detail == Detail::Bodies {
             block.extend(page.bodies(&protocols(place), &cassette.interactions[place]));
         }
@@ -125,13 +127,13 @@ struct Page {
 }
 
 impl Page {
-    fn new(summary: &Summary, options: ShowOptions) -> Self {
+    fn new(summary: &Summary, numbers: &[String], options: ShowOptions) -> Self {
         let rows = &summary.rows;
         let longest = |of: &dyn Fn(&Row) -> usize| rows.iter().map(of).max().unwrap_or(0);
         let answered = |of: fn(&Answer) -> usize| longest(&|row| row.answer.as_ref().map_or(0, of));
         let mut page = Self {
             options: ShowOptions { width: options.width.max(60), ..options },
-            number: rows.len().to_string().len(),
+            number: numbers.iter().map(String::len).max().unwrap_or(1),
             method: longest(&|row| width(&visible(&row.method))).min(7),
             path: 0,
             room: 0,
@@ -150,7 +152,13 @@ impl Page {
 
     /// Where the cassette comes from and what is in it.
     fn head(&self, name: &str, cassette: &Cassette, summary: &Summary) -> Vec<String> {
-        let mut counts = vec![line::count(summary.rows.len(), "interaction")];
+        let numbers: Vec<Number> =
+            (0..summary.rows.len()).map(|place| cassette.number(place)).collect();
+        let sent = numbers.iter().filter(|number| number.message.is_some()).count();
+        let mut counts = vec![line::count(numbers.len() - sent, "interaction")];
+        if sent > 0 {
+            counts.push(format!("{} sent", line::count(sent, "message")));
+        }
         if summary.streams > 0 {
             let messages = line::count(summary.messages, "message");
             counts.push(format!("{} with {messages}", line::count(summary.streams, "stream")));
@@ -175,7 +183,7 @@ impl Page {
     }
 
     /// An interaction without its bodies.
-    fn row(&self, number: usize, row: &Row) -> Vec<String> {
+    fn row(&self, number: &str, row: &Row) -> Vec<String> {
         let (path, query) = self.path_of(row);
         let mut lines = vec![self.first_line(number, row, &path)];
         if let Some(query) = query {
@@ -195,7 +203,7 @@ impl Page {
         lines
     }
 
-    fn first_line(&self, number: usize, row: &Row, path: &str) -> String {
+    fn first_line(&self, number: &str, row: &Row, path: &str) -> String {
         let (status, style, body, time) = match &row.answer {
             Some(answer) => {
                 let status = answer.status.to_string();
@@ -206,7 +214,7 @@ impl Page {
         let method = visible(&row.method);
         let line = format!(
             "{} {} {}  {}  {}  {}",
-            self.paint(Style::Bold, &pad_left(&number.to_string(), self.number)),
+            self.paint(Style::Bold, &pad_left(number, self.number)),
             self.paint(Style::Bold, &pad(&cut(&method, self.method), self.method)),
             pad(&cut_middle(path, self.path), self.path),
             self.paint(style, &status),

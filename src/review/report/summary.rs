@@ -93,14 +93,20 @@ impl Summary {
                 summary.streams += 1;
                 summary.messages += messages.list.iter().filter(|it| !it.is_keep_alive()).count();
             }
-            summary.rows.push(Row::of(protocols, interaction, messages.as_ref()));
+            let notes = notes(cassette, interaction, messages.as_ref());
+            summary.rows.push(Row::of(protocols, interaction, messages.as_ref(), notes));
         }
         summary
     }
 }
 
 impl Row {
-    fn of(protocols: &Protocols, interaction: &Interaction, messages: Option<&Messages>) -> Self {
+    fn of(
+        protocols: &Protocols,
+        interaction: &Interaction,
+        messages: Option<&Messages>,
+        notes: Vec<String>,
+    ) -> Self {
         let answer = interaction.response().zip(messages);
         let Request { method, path, .. } = &interaction.request;
         Self {
@@ -108,7 +114,7 @@ impl Row {
             path: path.clone(),
             asked: asked(&interaction.request),
             answer: answer.map(|(it, them)| Answer::of(protocols, it, them)),
-            notes: notes(interaction, messages),
+            notes,
         }
     }
 }
@@ -220,12 +226,19 @@ fn media(headers: &Headers) -> Cow<'_, str> {
     Cow::Borrowed(full.split(';').next().unwrap_or_default().trim())
 }
 
-fn notes(interaction: &Interaction, messages: Option<&Messages>) -> Vec<String> {
+fn notes(
+    cassette: &Cassette,
+    interaction: &Interaction,
+    messages: Option<&Messages>,
+) -> Vec<String> {
     let mut notes = Vec::new();
     let going_on: Vec<String> = interaction
         .after
         .iter()
-        .map(|it| format!("{} ({} sent)", it.interaction + 1, line::count(it.chunks, "chunk")))
+        .map(|it| {
+            let number = cassette.number(it.interaction);
+            format!("{number} ({} sent)", line::count(it.chunks, "chunk"))
+        })
         .collect();
     if !going_on.is_empty() {
         notes.push(format!("began while {} was still being answered", going_on.join(", ")));

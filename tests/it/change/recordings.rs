@@ -67,7 +67,10 @@ fn a_recording_shows_the_message_that_came_too_early() {
     assert!(report.fails());
     let change = &report.changes[0];
     let witnesses = change.witnesses.as_ref().unwrap();
-    assert_eq!((&*witnesses.cassette, witnesses.interaction, witnesses.answers), ("talk", 1, 6));
+    assert_eq!(
+        (&*witnesses.cassette, witnesses.number.interaction, witnesses.answers),
+        ("talk", 1, 6)
+    );
     assert_eq!(change.trace.as_ref().unwrap().tags, ["answer", "thought", "done"]);
 }
 
@@ -131,7 +134,7 @@ fn a_value_that_only_the_new_recordings_have_is_found_there() {
 
     assert_eq!(told(&report), [r#"breaking value-new: `status` can be `"broken"`"#]);
     let witnesses = report.changes[0].witnesses.as_ref().unwrap();
-    assert_eq!((witnesses.interaction, witnesses.answers), (3, 12));
+    assert_eq!((witnesses.number.interaction, witnesses.answers), (3, 12));
     assert_eq!(report.changes[0].possible.as_ref().unwrap().text, r#""broken""#);
 }
 
@@ -154,7 +157,7 @@ fn a_choice_that_became_free_text_names_what_was_seen() {
         [r#"breaking format-new: `status` can be any text, such as `"not on"` and `"not off"`"#]
     );
     let witnesses = report.changes[0].witnesses.as_ref().unwrap();
-    assert_eq!((witnesses.interaction, witnesses.answers), (2, 3));
+    assert_eq!((witnesses.number.interaction, witnesses.answers), (2, 3));
 }
 
 #[test]

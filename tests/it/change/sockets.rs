@@ -180,3 +180,42 @@ fn a_cassette_shows_how_a_server_closed() {
     assert!(closed.contains("close 1011") && closed.contains("oops"), "{closed}");
     assert!(!shown(&format!("{ASKED},{BY_CLIENT}")).contains("close"));
 }
+
+#[test]
+fn a_message_is_numbered_within_its_interaction_and_found_in_the_file() {
+    let talk = |last: &str| {
+        let done =
+            format!(r#"{{"ms": 5, "from": "server", "json": {{"type": "done", "n": {last}}}}}"#);
+        let asked = r#"{"ms": 4, "from": "client", "json": {"type": "input", "text": "and"}}"#;
+        let frames = [GREETED, ASKED, asked, &done, NORMAL].join(",\n");
+        let (begin, end) =
+            socket(&frames).rsplit_once("}]}").map(|(it, _)| (it.to_owned(), "}]}")).unwrap();
+        // A request before it, so that numbers and places differ.
+        begin.replacen(
+            "[{",
+            "[{\"request\": {\"method\": \"GET\", \"path\": \"/x\", \"headers\": {}}, \"response\": {\"status\": 204}},\n{",
+            1,
+        ) + end
+    };
+    let side = |last: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..6 {
+            std::fs::write(folder.path().join(format!("talk-{number}.json")), talk(last)).unwrap();
+        }
+        load_side(folder.path(), &Name::new("unused").unwrap()).unwrap()
+    };
+
+    let mut report = compared(&side("1"), &side("\"1\""));
+    report.locate(|_| Some(talk("\"1\"")));
+
+    let witnesses = report.changes[0].witnesses.as_ref().unwrap();
+    assert_eq!(witnesses.number.to_string(), "2.2");
+    let lines: Vec<String> = talk("\"1\"").lines().map(str::to_owned).collect();
+    let line = &lines[witnesses.line.unwrap() - 1];
+    assert!(line.contains(r#""n": "1""#), "{line}");
+
+    let cassette = decode(&talk("1"), |_| unreachable!()).unwrap();
+    let shown = show("talk", &cassette, ShowOptions::default());
+    assert!(shown.contains("2 interactions · 2 messages sent"), "{shown}");
+    assert!(shown.contains("\n2.1 SEND /feed") && shown.contains("\n2.2 SEND /feed"), "{shown}");
+}

@@ -36,8 +36,8 @@ pub(super) fn cassettes() -> impl Strategy<Value = Cassette> {
                 interaction.after.iter_mut().for_each(|after| after.interaction %= number.max(1));
                 interaction.after.retain(|_| number > 0);
             }
-            let larges = Default::default();
-            Cassette { recorded, redactions, interrupted, rules, ids, interactions, larges }
+            let rest = Cassette::default();
+            Cassette { recorded, redactions, interrupted, rules, ids, interactions, ..rest }
         },
     )
 }

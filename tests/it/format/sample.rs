@@ -44,6 +44,7 @@ pub(super) fn cassette(interactions: Vec<Interaction>) -> Cassette {
         ids: None,
         interactions,
         larges: Default::default(),
+        spots: Default::default(),
     }
 }
 

@@ -212,7 +212,7 @@ pub(super) fn is_missing(change: &Change) -> bool {
 /// Which recordings show it: `shown by letta/hello.json, interaction 4, event 12, and 2 more answers`.
 pub(super) fn shown(group: &Group<'_>) -> Option<String> {
     let mut witnesses = group.all().filter_map(|change| change.witnesses.as_ref());
-    let Witnesses { cassette, interaction, event, answers, .. } = witnesses.next()?;
+    let Witnesses { cassette, number, event, answers, .. } = witnesses.next()?;
     // In one answer it may be the same in several places.
     let answers = witnesses.map(|it| it.answers).fold(*answers, usize::max);
     let event = event.map(|number| format!(", event {number}")).unwrap_or_default();
@@ -220,7 +220,7 @@ pub(super) fn shown(group: &Group<'_>) -> Option<String> {
         0 | 1 => String::new(),
         more => format!(", and {}", count(more - 1, "more answer")),
     };
-    Some(format!("shown by {cassette}.json, interaction {interaction}{event}{more}"))
+    Some(format!("shown by {cassette}.json, interaction {number}{event}{more}"))
 }
 
 /// The file that shows a change, from the root of the repository; nothing if it is in none that is there.

@@ -116,7 +116,7 @@ fn link(report: &Report, change: &Change, said: &str) -> String {
     let place = change.witnesses.as_ref().and_then(|witnesses| {
         let is = |name: &str| witnesses.cassette == name;
         let number = report.cassettes.iter().position(|pair| is(&pair.name))?;
-        Some((number, witnesses.interaction))
+        Some((number, witnesses.number))
     });
     match place {
         None => said,

@@ -3,17 +3,17 @@
 function drawConversation(body, data) {
   let told = 0;
   for (const pair of data.interactions) {
-    const number = (pair.old ?? pair.new).number;
-    if (number > told + 1) body.append(alike(told + 1, number - 1));
-    told = Math.max(told, number);
+    const { place } = pair.old ?? pair.new;
+    if (place > told) body.append(alike(place - told));
+    told = Math.max(told, place + 1);
     body.append(drawnExchange(pair));
   }
   const all = data.same + data.interactions.filter((pair) => pair.old).length;
-  if (data.same > 0 && all > told) body.append(alike(told + 1, all));
+  if (data.same > 0 && all > told) body.append(alike(all - told));
 }
 
-function alike(from, to) {
-  return el("div.alike", {}, from === to ? `#${from} is alike` : `#${from} to #${to} are alike`);
+function alike(number) {
+  return el("div.alike", {}, `${counted(number, "interaction")} ${number === 1 ? "is" : "are"} alike`);
 }
 
 function drawnExchange(pair) {

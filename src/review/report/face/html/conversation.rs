@@ -51,7 +51,8 @@ fn marks(exchange: &Option<Exchange>) -> &[Mark] {
 fn exchange(exchange: &Exchange) -> Value {
     let mark = |mark: &Mark| json!([visible(&mark.tag), mark.count, mark.first_ms, mark.last_ms]);
     json!({
-        "number": exchange.number,
+        "number": exchange.number.to_string(),
+        "place": exchange.place,
         "method": visible(&exchange.method),
         "path": visible(&shorten_ids(&exchange.path)),
         "status": exchange.status,

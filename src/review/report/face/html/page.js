@@ -50,7 +50,7 @@ function follow(id, interaction) {
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.('a[href^="#"]');
-  if (link && follow(link.hash.slice(1), Number(link.dataset.interaction))) {
+  if (link && follow(link.hash.slice(1), link.dataset.interaction)) {
     history.replaceState(null, "", link.hash);
     event.preventDefault();
   }
