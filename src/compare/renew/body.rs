@@ -39,8 +39,9 @@ pub(super) fn settled(
         Some(old) => pieces(old.script, new.script, (&came, &comes), settle),
         None => {
             let numbered = new.script.records.iter().enumerate();
+            let text = new.script.as_str();
             let piece = |(number, record)| Piece {
-                text: named(record, new.script, settle),
+                text: named(record, (new.script, text), settle),
                 of: Source::New(number),
             };
             numbered.map(piece).collect()
@@ -125,6 +126,8 @@ fn pieces(
     let olds: Vec<&Record> = said.iter().map(|at| &old.records[*at]).collect();
     let news: Vec<&Record> = new_said.iter().map(|at| &new.records[*at]).collect();
     let ends = |at: usize| said.get(at).copied().unwrap_or(old.records.len());
+    // That a text is one is looked at once, and not for each record.
+    let texts = [old, new].map(|script| (script, script.as_str()));
     let mut pieces = Vec::new();
     // The old keep-alives that stand before what comes next.
     let mut rest = 0..ends(0);
@@ -141,7 +144,7 @@ fn pieces(
         };
         let place = beside.filter(|place| rest.contains(place)).unwrap_or(rest.end);
         pieces.extend(kept(rest.start..place, old));
-        let text = record(beside.map(|at| &old.records[at]), news[with], (old, new), settle);
+        let text = record(beside.map(|at| &old.records[at]), news[with], texts, settle);
         pieces.push(Piece { text, of: beside.map_or(Source::New(new_said[with]), Source::Old) });
         rest = match step {
             Step::Both(at, _) => said[at] + 1..ends(at + 1),
@@ -185,10 +188,10 @@ fn said(records: &[Record], others: &[Record], came: &Came<'_>) -> Vec<usize> {
 fn record(
     old: Option<&Record>,
     new: &Record,
-    (before, now): (&Script, &Script),
+    [(_, before), now]: [Read<'_>; 2],
     settle: Settle<'_>,
 ) -> Vec<u8> {
-    match (before.as_str(), now.as_str()) {
+    match (before, now.1) {
         (Some(before), Some(now)) => {
             let render = Render { settle, new: now, out: String::new() };
             render.record(old.map(|old| (before, old)), new).into_bytes()
@@ -197,8 +200,11 @@ fn record(
     }
 }
 
-fn named(record: &Record, script: &Script, settle: Settle<'_>) -> Vec<u8> {
-    match script.as_str() {
+/// What is said, and its text if it is one.
+type Read<'a> = (&'a Script, Option<&'a str>);
+
+fn named(record: &Record, (script, text): Read<'_>, settle: Settle<'_>) -> Vec<u8> {
+    match text {
         Some(text) => settle.named(&text[record.range.clone()]).into_owned().into_bytes(),
         None => settle.renaming.bytes(&script.text[record.range.clone()]).into_owned(),
     }

@@ -47,7 +47,7 @@ fn request(old: Option<&View<'_>>, new: &View<'_>, settle: Settle<'_>) -> Reques
     let before = old.map(|old| &old.interaction.request.headers);
     let body = with_boundary_of(before, &mut headers, body);
     if let Some(old) = old.map(|old| &old.interaction.request) {
-        same_words(&old.headers, &mut headers);
+        same_words(&old.headers, &mut headers, |_| true);
         if old.body == body {
             keep_digests(&old.headers, &mut headers);
         }
@@ -55,16 +55,25 @@ fn request(old: Option<&View<'_>>, new: &View<'_>, settle: Settle<'_>) -> Reques
     Request { method: now.method.clone(), path, headers, body }
 }
 
+/// Fields of an answer that list a set.
+const SETS: [&str; 5] = [
+    "access-control-allow-headers",
+    "access-control-allow-methods",
+    "access-control-expose-headers",
+    "allow",
+    "vary",
+];
+
 /// Fields that say the same words in another order are told as they were: some clients list sets, such as what
 /// they can do (`user-agent: … m/b,E,Z`).
-fn same_words(old: &Headers, headers: &mut Headers) {
+fn same_words(old: &Headers, headers: &mut Headers, may_be_set: impl Fn(&str) -> bool) {
     let words = |value: &Bytes| {
         let words = value.split(|byte| !byte.is_ascii_alphanumeric()).map(<[u8]>::to_vec);
         let mut words: Vec<Vec<u8>> = words.collect();
         words.sort_unstable();
         words
     };
-    for (name, value) in headers.iter_mut() {
+    for (name, value) in headers.iter_mut().filter(|(name, _)| may_be_set(name)) {
         let before = old.get_all(name).next();
         if let Some(before) = before.filter(|before| words(before) == words(value)) {
             value.clone_from(before);
@@ -96,6 +105,10 @@ fn response(
 ) -> Response {
     let before = old.and_then(|old| old.interaction.response());
     let mut headers = fields(before.map(|before| &before.headers), &now.headers, settle);
+    if let Some(before) = before {
+        let is_set = |name: &str| SETS.iter().any(|set| name.eq_ignore_ascii_case(set));
+        same_words(&before.headers, &mut headers, is_set);
+    }
     let (old_readable, readable) = (before.map(Response::readable), now.readable());
     let old_script = old.and_then(|old| old.answered.as_ref());
     let old = before.zip(old_readable.as_deref()).zip(old_script);
@@ -254,7 +267,18 @@ fn fields(old: Option<&Headers>, new: &Headers, settle: Settle<'_>) -> Headers {
         };
         (name, settled)
     });
-    settled.collect()
+    let mut settled: Vec<_> = settled.collect();
+    // Fields of different names mean the same in any order, and some clients have them in a random one.
+    let mut names: Vec<&str> = settled.iter().map(|(name, _)| &**name).collect();
+    let before: Vec<&str> = old.into_iter().flat_map(Headers::iter).map(|(name, _)| name).collect();
+    let mut olds = before.clone();
+    names.sort_unstable();
+    olds.sort_unstable();
+    if names == olds {
+        let place = |name: &str| before.iter().position(|other| *other == name);
+        settled.sort_by_key(|(name, _)| place(name));
+    }
+    settled.into_iter().collect()
 }
 
 /// The value of a field that is JSON, as those in which clients say how the request before went, value by value.

@@ -21,8 +21,9 @@ mod message;
 mod order;
 mod settle;
 mod sockets;
+mod ties;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
 
@@ -140,20 +141,36 @@ fn tell(old: &Cassette, new: &Cassette, (rules, given): (&Rules, &[Called])) -> 
         let stays = &mut stayed[usize::from(is_changed(&entry, &sides))];
         let (in_request, in_answer) = (times.asked(), times.heard());
         stays.extend(in_request.iter().chain(&in_answer).cloned());
-        asked.extend(in_request);
+        asked.extend(in_request.iter().cloned());
         entries.push(entry);
-        answered.push(in_answer);
+        answered.push((in_request, in_answer));
     }
-    let [sure, other] = stayed;
-    let known = Times::agreed([asked, sure, other]);
-    let settle = Settle { times: &known, ..settle };
-    for (entry, answered) in entries.iter_mut().zip(&answered) {
-        if known.is_empty() || !(is_changed(entry, &sides) || known.contradict(answered)) {
-            continue;
-        }
+    let again = |entry: &mut Entry, times: &Times| {
         if let Some(view) = entry.new.map(|number| &sides.new[number]) {
             let old = entry.old.map(|old| &sides.old[old]);
-            entry.interaction = exchange::told(old, view, settle);
+            entry.interaction = exchange::told(old, view, Settle { times, ..settle });
+        }
+    };
+    let [sure, other] = stayed;
+    let known = Times::agreed([asked, sure, other]);
+    for (entry, (_, answered)) in entries.iter_mut().zip(&answered) {
+        if !known.is_empty() && (is_changed(entry, &sides) || known.contradict(answered)) {
+            again(entry, &known);
+        }
+    }
+    let mut own = HashSet::new();
+    for (entry, (asked, answered)) in entries.iter().zip(&answered) {
+        let is_moved = asked.iter().chain(answered).any(|(new, old)| new != old);
+        if let Some(number) = entry.new.filter(|_| is_moved) {
+            own.extend(ties::own(&new.interactions[number], &entry.interaction, rules));
+        }
+    }
+    if !own.is_empty() {
+        let known = known.but_for(own);
+        for (entry, (asked, answered)) in entries.iter_mut().zip(&answered) {
+            if [asked, answered].into_iter().any(|heard| known.contradict(heard)) {
+                again(entry, &known);
+            }
         }
     }
     let etag = |it: &Interaction| it.response()?.headers.get_all("etag").next().cloned();

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::cassette::reading::Kind;
@@ -32,6 +32,8 @@ pub(super) struct Times {
     /// Those of them that requests say: an answer that says one says it because it was asked.
     asked: RefCell<Vec<Stayed>>,
     olds: HashMap<String, String>,
+    /// Those for which none may stand: it would [say](super::ties) what the server did not.
+    own: HashSet<String>,
 }
 
 /// A new time, and the old one that stays for it.
@@ -53,14 +55,15 @@ impl Times {
         self.asked.take()
     }
 
-    /// Whether another old time is known to stand for one of these.
+    /// Whether another old time is known to stand for one of these, or none may.
     pub(super) fn contradict(&self, stayed: &[Stayed]) -> bool {
         stayed.iter().any(|(new, old)| self.has_other(new, old))
     }
 
     /// Several things happen in one second, so that says nothing.
     fn has_other(&self, new: &str, old: &str) -> bool {
-        is_exact(new) && self.olds.get(new).is_some_and(|known| known != old)
+        let is_other = || self.olds.get(new).is_some_and(|known| known != old);
+        self.own.contains(new.trim_matches('"')) || (is_exact(new) && is_other())
     }
 
     /// Those of which all say the same. What requests say counts before the rest, and what was heard where nothing else
@@ -82,8 +85,14 @@ impl Times {
         Self { olds: olds.collect(), ..Self::default() }
     }
 
+    /// The same, but that none stands for these.
+    pub(super) fn but_for(mut self, own: HashSet<String>) -> Self {
+        self.olds.retain(|new, _| !own.contains(new));
+        Self { own, ..self }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
-        self.olds.is_empty()
+        self.olds.is_empty() && self.own.is_empty()
     }
 
     /// Notes that old times stay for new ones; nothing if another one is known to stand for one of them.
@@ -157,7 +166,7 @@ impl Settle<'_> {
         if is_quoted(old.text) != is_quoted(new.text) {
             return None;
         }
-        if old.is_span() && new.is_span() {
+        if old.is_span() && new.is_span() && are_measured_alike(old.value(), new.value()) {
             return Some(Vec::new());
         }
         let (before, now) = (old.value(), new.value());
@@ -197,6 +206,28 @@ impl Settle<'_> {
     fn is_free(&self, old: &str, new: &str) -> bool {
         self.renaming.is_free(old) && self.renaming.is_free(new)
     }
+}
+
+/// Whether two numbers may say how long something took in the same unit. A whole number is also what rarely is left of
+/// a fraction, unless it is large.
+fn are_measured_alike(one: &str, other: &str) -> bool {
+    const LARGE: f64 = 100.0;
+    const OTHER_UNIT: f64 = 1_000.0;
+    let (Ok(before), Ok(now)) = (one.parse::<f64>(), other.parse::<f64>()) else { return true };
+    let is_whole = |text: &str| text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
+    let is_same_kind = match (is_whole(one), is_whole(other)) {
+        (true, false) => before.abs() < LARGE,
+        (false, true) => now.abs() < LARGE,
+        _ => true,
+    };
+    let share = (before / now).abs();
+    // What is as fine as a clock may be next to nothing.
+    let is_other_unit = is_whole(one)
+        && is_whole(other)
+        && share > 0.0
+        && share.is_finite()
+        && share.max(1.0 / share) >= OTHER_UNIT;
+    is_same_kind && !is_other_unit
 }
 
 fn is_quoted(text: &str) -> bool {
@@ -353,6 +384,11 @@ mod tests {
         check("1763712000", "1763712999.75", "created", false);
         check("17.5", "3", "duration_ms", true);
         check("0.0288", "5e-05", "queue_time", true);
+        check("0.0288", "0", "queue_time", true);
+        check("2425", "8", "duration_ms", true);
+        check("2425", "8.462", "duration_ms", false);
+        check("8.462", "2425", "duration_ms", false);
+        check("2425", "2", "duration_ms", false);
         check("0.5", "0.25", "executionDuration", true);
         check("\"0.106911980s\"", "\"0.15s\"", "executionDuration", true);
         check("\"1m2.5s\"", "\"350µs\"", "duration", true);

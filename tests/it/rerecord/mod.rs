@@ -7,6 +7,7 @@ mod disguise;
 mod laws;
 mod markup;
 mod recorded;
+mod times;
 mod together;
 
 use retape::Cassette;
