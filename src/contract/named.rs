@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::paths::is_code;
 use crate::cassette::{Cassette, Interaction, Outcome};
 use crate::identity::{Below, Words};
+use crate::text::date::fits;
 use crate::text::json::Text;
 
 /// The segments of paths of which a cassette shows that they name something: those that look drawn by lot, and that the
@@ -15,11 +16,12 @@ pub(super) fn named(cassette: &Cassette) -> HashSet<String> {
     named
 }
 
-/// The codes that the server had said in quotes before.
+/// The codes that the server had said in quotes before. A date alone may be the version of an interface.
 fn given(interactions: &[Interaction]) -> HashSet<String> {
+    let is_given = |segment: &str| is_code(segment) && !fits(segment.as_bytes(), "0000-00-00");
     let paths = interactions.iter().map(|it| it.request.path_only()).enumerate();
     let segments = paths.flat_map(|(number, path)| path.split('/').map(move |it| (it, number)));
-    let last: HashMap<&str, usize> = segments.filter(|(segment, _)| is_code(segment)).collect();
+    let last: HashMap<&str, usize> = segments.filter(|(segment, _)| is_given(segment)).collect();
     if last.is_empty() {
         return HashSet::new();
     }

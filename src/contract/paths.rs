@@ -276,9 +276,11 @@ fn may_be_code(segment: &str) -> bool {
         && !is_version
 }
 
-/// Whether it is a number, which is a key wherever several came.
+/// Whether it is a number, which is a key wherever several came; that of a telephone begins with a plus.
 fn is_number(segment: &str) -> bool {
-    !segment.is_empty() && segment.bytes().all(|byte| byte.is_ascii_digit())
+    let plus = ["+", "%2B", "%2b"].into_iter().find_map(|plus| segment.strip_prefix(plus));
+    let digits = plus.unwrap_or(segment);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether it is a word with a number behind it, `k7`, and no version, `v1`. At the end of a path such a one
@@ -370,6 +372,14 @@ mod tests {
                 "POST /jobs/job_0CaeFnDPBgpC -> 200",
             ],
         );
+    }
+
+    #[test]
+    fn numbers_of_telephones_are_a_parameter() {
+        for plus in ["+", "%2B"] {
+            let numbers = [1, 2].map(|it| format!("GET /numbers/{plus}1415555010{it} -> 200"));
+            check(&[&numbers[0], &numbers[1]], &[], &["GET /numbers/{number_id} -> 200"]);
+        }
     }
 
     #[test]

@@ -110,7 +110,7 @@ impl Schema {
     fn misses_word(&self, sample: &Sample<'_>) -> bool {
         let is_choice = matches!(&self.string, Some(schema::Text::Of(formats, words))
             if formats.is_empty() && !words.is_empty());
-        matches!(sample, Sample::String(said) if is_choice && said.is_word())
+        matches!(sample, Sample::String(said) if is_choice && (said.is_word() || said.is_address()))
     }
 
     fn is_of(&self, sample: &Sample<'_>) -> bool {

@@ -150,6 +150,7 @@ fn of_format(format: &Format) -> String {
         Format::Uuid | Format::Id => MINTED.to_owned(),
         Format::DateTime => "2026-11-20T10:00:00Z".to_owned(),
         Format::LocalDateTime => "2026-11-20T10:00:00".to_owned(),
+        Format::HttpDate => "Fri, 20 Nov 2026 10:00:00 GMT".to_owned(),
         Format::Date => "2026-11-20".to_owned(),
         Format::Uri => "https://example.com/made-up".to_owned(),
         Format::Integer => "7".to_owned(),

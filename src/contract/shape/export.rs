@@ -259,6 +259,9 @@ impl Format {
             Self::LocalDateTime => {
                 format!("^{DATE}(?:{TIME}(?:{ZONE}|[+-][0-9]{{4}})?|T[0-9]{{2}}:[0-9]{{2}})$")
             }
+            Self::HttpDate => {
+                r"^(?:[A-Za-z]{3}, )?[0-9]{1,2} [A-Za-z]{3} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} (?:GMT|UTC|Z|[+-][0-9]{4})$".to_owned()
+            }
             Self::Date => format!("^{DATE}$"),
             Self::Uri => r"^[a-z][a-z0-9+.-]*:\/\/[!-~]+$".to_owned(),
             Self::Integer => "^-?(?:0|[1-9][0-9]*)$".to_owned(),

@@ -15,6 +15,8 @@ pub enum Format {
     DateTime,
     /// A date and a time that need not have a zone, as Python writes it.
     LocalDateTime,
+    /// A date and a time as mail and header fields say it (RFC 5322, RFC 9110): `Sat, 21 Nov 2026 09:00:00 GMT`.
+    HttpDate,
     /// A date.
     Date,
     /// An absolute address with `://`.
@@ -28,14 +30,15 @@ pub enum Format {
 }
 
 /// The formats that a string has, as bits: those of many strings are what their bits have in common.
-pub(super) const UUID: u8 = 1;
-pub(super) const DATE_TIME: u8 = 1 << 1;
-pub(super) const DATE: u8 = 1 << 2;
-pub(super) const URI: u8 = 1 << 3;
-pub(super) const INTEGER: u8 = 1 << 4;
-pub(super) const ID: u8 = 1 << 5;
-pub(super) const PREFIXED: u8 = 1 << 6;
-pub(super) const LOCAL_DATE_TIME: u8 = 1 << 7;
+pub(super) const UUID: u16 = 1;
+pub(super) const DATE_TIME: u16 = 1 << 1;
+pub(super) const DATE: u16 = 1 << 2;
+pub(super) const URI: u16 = 1 << 3;
+pub(super) const INTEGER: u16 = 1 << 4;
+pub(super) const ID: u16 = 1 << 5;
+pub(super) const PREFIXED: u16 = 1 << 6;
+pub(super) const LOCAL_DATE_TIME: u16 = 1 << 7;
+pub(super) const HTTP_DATE: u16 = 1 << 8;
 
 /// No format is longer, addresses apart.
 pub(super) const LONGEST: usize = 128;
@@ -48,10 +51,11 @@ pub(super) const SHORT: usize = 6;
 
 impl Format {
     /// The formats with a name of their own, and their names.
-    pub(super) const NAMED: [(Self, &'static str); 7] = [
+    pub(super) const NAMED: [(Self, &'static str); 8] = [
         (Self::Uuid, "uuid"),
         (Self::DateTime, "date-time"),
         (Self::LocalDateTime, "local-date-time"),
+        (Self::HttpDate, "http-date"),
         (Self::Date, "date"),
         (Self::Uri, "uri"),
         (Self::Integer, "integer-string"),
@@ -88,11 +92,12 @@ impl Format {
         }
     }
 
-    pub(super) const fn bit(&self) -> u8 {
+    pub(super) const fn bit(&self) -> u16 {
         match self {
             Self::Uuid => UUID,
             Self::DateTime => DATE_TIME,
             Self::LocalDateTime => LOCAL_DATE_TIME,
+            Self::HttpDate => HTTP_DATE,
             Self::Date => DATE,
             Self::Uri => URI,
             Self::Integer => INTEGER,
@@ -113,7 +118,7 @@ impl fmt::Display for Format {
 }
 
 /// The formats that a string has, and the length of the prefix before what was minted.
-pub(super) fn formats(text: &str) -> (u8, usize) {
+pub(super) fn formats(text: &str) -> (u16, usize) {
     let bytes = text.as_bytes();
     let Some(first) = bytes.first() else { return (0, 0) };
     if bytes.len() > LONGEST || !(first.is_ascii_alphanumeric() || *first == b'-') {
@@ -126,6 +131,8 @@ pub(super) fn formats(text: &str) -> (u8, usize) {
         INTEGER
     } else if is_date(bytes) {
         DATE
+    } else if is_http_date(text) {
+        HTTP_DATE
     } else {
         date_time(bytes)
     };
@@ -160,7 +167,24 @@ fn is_date(bytes: &[u8]) -> bool {
     fits(bytes, "0000-00-00")
 }
 
-fn date_time(bytes: &[u8]) -> u8 {
+/// With the name of a day or without one, in any time zone.
+fn is_http_date(text: &str) -> bool {
+    let is_name = |word: &str| word.len() == 3 && word.bytes().all(|it| it.is_ascii_alphabetic());
+    let behind_day = text.split_once(", ").filter(|(day, _)| is_name(day));
+    let mut words = behind_day.map_or(text, |(_, rest)| rest).split(' ');
+    let mut next = || words.next().unwrap_or_default();
+    let (day, month, year, time, zone) = (next(), next(), next(), next(), next());
+    let is_day = fits(day.as_bytes(), "00") || fits(day.as_bytes(), "0");
+    let is_zone = ["+0000", "-0000"].iter().any(|it| fits(zone.as_bytes(), it));
+    is_day
+        && is_name(month)
+        && fits(year.as_bytes(), "0000")
+        && fits(time.as_bytes(), "00:00:00")
+        && (is_zone || matches!(zone, "GMT" | "UTC" | "Z"))
+        && words.next().is_none()
+}
+
+fn date_time(bytes: &[u8]) -> u16 {
     if fits(bytes, "0000-00-00T00:00") {
         return LOCAL_DATE_TIME;
     }
@@ -183,7 +207,7 @@ fn date_time(bytes: &[u8]) -> u8 {
     }
 }
 
-fn uri(bytes: &[u8]) -> u8 {
+fn uri(bytes: &[u8]) -> u16 {
     let scheme = bytes.iter().take(16).position(|byte| *byte == b':').unwrap_or(0);
     let (before, after) = bytes.split_at(scheme);
     let is_scheme = before.first().is_some_and(u8::is_ascii_lowercase)
@@ -283,6 +307,9 @@ mod tests {
         check("2026-11-21T04:27:40.000+0000", &["local-date-time"]);
         check("2026-11-21T04:27", &["local-date-time"]);
         check("2026-11-21T04:27:40.", &[]);
+        check("Sat, 21 Nov 2026 04:27:40 GMT", &["http-date"]);
+        check("7 Nov 2026 04:27:40 +0100", &["http-date"]);
+        check("Sat, 21 Nov 2026", &[]);
         check("2026-11-21", &["date"]);
         check("http://127.0.0.1:8283/v1?a=b", &["uri"]);
         check("-740845635798344975", &["integer-string"]);

@@ -374,7 +374,7 @@ impl<'l> Learner<'l> {
         let mut values: BTreeMap<&str, Vec<Witness>> = BTreeMap::new();
         let mut are_words = true;
         for (said, witness) in strings {
-            let is_word = said.is_word();
+            let is_word = said.is_word() || is_telling && said.is_address();
             if let Some(witnesses) = values.get_mut(&*said.text) {
                 witnesses.push(*witness);
             } else if (is_word || is_telling && said.is_phrase()) && values.len() < MOST_VALUES {
@@ -560,7 +560,7 @@ fn several(strings: &[(&StringSample<'_>, Witness)], count: usize) -> bool {
 fn format<'s>(strings: impl Iterator<Item = &'s StringSample<'s>> + Clone) -> Option<Format> {
     let (all, some) = strings
         .clone()
-        .fold((u8::MAX, 0), |(all, some), said| (all & said.formats, some | said.formats));
+        .fold((u16::MAX, 0), |(all, some), said| (all & said.formats, some | said.formats));
     let mut plain = Format::NAMED.into_iter().map(|(format, _)| format);
     let told = plain.find(|format| *format != Format::Id && all & format.bit() != 0);
     let fit = |format: &Format| strings.clone().all(|said| format.fits(&said.text));

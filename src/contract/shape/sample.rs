@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::format::{ID, URI, UUID, formats, is_hash};
+use super::format::{ID, LONGEST, URI, UUID, formats, is_hash};
 use crate::identity::Meaning;
 use crate::text::json::{Container, Text, Token, Tokens, unescape};
 
@@ -35,7 +35,7 @@ pub(super) enum Sample<'a> {
 pub(super) struct StringSample<'a> {
     pub(super) text: Cow<'a, str>,
     /// Its formats as bits.
-    pub(super) formats: u8,
+    pub(super) formats: u16,
     /// The length of the prefix before what was minted.
     pub(super) prefix: usize,
 }
@@ -148,6 +148,20 @@ impl<'a> StringSample<'a> {
 }
 
 impl StringSample<'_> {
+    /// Whether it may name something in a fixed vocabulary by an address: `https://example.com/errors/not-found`, as
+    /// problems of HTTP do (RFC 9457).
+    pub(super) fn is_address(&self) -> bool {
+        let bytes = self.text.as_bytes();
+        let is_begun =
+            self.formats & URI != 0 || bytes.first().is_some_and(|it| b"/_".contains(it));
+        let is_name = || self.text.split(['/', '.', '#']).all(|part| !is_hash(part.as_bytes()));
+        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./:#~".contains(byte);
+        bytes.len() <= LONGEST
+            && (is_begun || self.text.contains('#'))
+            && bytes.iter().all(is_plain)
+            && is_name()
+    }
+
     /// Whether it may be several words of a fixed vocabulary: `IN PROGRESS`. No sentence has so few.
     pub(super) fn is_phrase(&self) -> bool {
         let words = || self.text.split(' ');
