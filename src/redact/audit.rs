@@ -48,7 +48,7 @@ impl Redactor {
             let suspect = |(place, rule)| Suspect { interaction: Some(number + 1), place, rule };
             let parts = parts(&interaction);
             suspects.extend(parts.iter().flat_map(generated).map(suspect));
-            suspects.extend(unreadable(&interaction).map(suspect));
+            suspects.extend(rules.unreadable(&interaction).into_iter().map(suspect));
             // Where nothing is found in any of them, there is nothing to look for in the others.
             if !rules.is_clean(interaction.into_owned(), &parts) {
                 let redactions = cassette.redactions.clone();
@@ -79,7 +79,8 @@ impl Redactor {
             let (before, after) = (parts(before), parts(after));
             suspects.extend(known(&before, &after).map(suspect));
             suspects.extend(after.iter().flat_map(generated).map(suspect));
-            suspects.extend(unreadable(&cassette.interactions[number]).map(suspect));
+            let found = self.unreadable(&cassette.interactions[number]);
+            suspects.extend(found.into_iter().map(suspect));
         }
         suspects.sort();
         suspects.dedup();
@@ -173,23 +174,46 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the expression is fixed and tested")
 });
 
-/// Bodies of which nobody can say what they hold.
-fn unreadable(interaction: &Interaction) -> impl Iterator<Item = (String, String)> {
-    let request = &interaction.request;
-    let asked = is_unreadable(&request.headers, &request.body);
-    let said = interaction.response();
-    let said = said.is_some_and(|it| is_unreadable(&it.headers, &it.body.bytes()));
-    let places = [(asked, "body of the request"), (said, "body of the answer")];
-    let told = places.into_iter().filter(|(is_so, _)| *is_so);
-    told.map(|(_, place)| (place.to_owned(), "unreadable".to_owned()))
+/// The coding of a file that is packed as a whole.
+fn packed(body: &[u8]) -> Option<&'static str> {
+    let begins = [(&[0x1f, 0x8b][..], "gzip"), (&[0x28, 0xb5, 0x2f, 0xfd][..], "zstd")];
+    begins.into_iter().find(|(begin, _)| body.starts_with(begin)).map(|(_, coding)| coding)
+}
+
+impl Redactor {
+    /// Bodies of which nobody can say what they hold, and what is found in packed ones, in which nothing is replaced.
+    fn unreadable(&self, interaction: &Interaction) -> Vec<(String, String)> {
+        let request = &interaction.request;
+        let asked = Some((&request.headers, request.body.clone(), "body of the request"));
+        let said = interaction.response();
+        let said = said.map(|it| (&it.headers, it.body.bytes(), "body of the answer"));
+        let mut found = Vec::new();
+        for (headers, body, place) in asked.into_iter().chain(said) {
+            if is_unreadable(headers, &body) {
+                found.push((place.to_owned(), "unreadable".to_owned()));
+            } else if let Some(plain) = unpacked(headers, &body) {
+                let text = String::from_utf8_lossy(&plain);
+                let inside = self.audit_text(&text).into_iter();
+                found
+                    .extend(inside.map(|it| (format!("{place}, unpacked, {}", it.place), it.rule)));
+            }
+        }
+        found
+    }
+}
+
+/// What is in a file that is packed as a whole.
+fn unpacked(headers: &Headers, body: &[u8]) -> Option<Vec<u8>> {
+    let coding = packed(body).filter(|_| coding::listed(headers).is_empty())?;
+    coding::decode_readable(coding, body).filter(|plain| !plain.is_empty())
 }
 
 fn is_unreadable(headers: &Headers, body: &[u8]) -> bool {
     let codings = coding::listed(headers);
-    let is_packed = body.starts_with(&[0x1f, 0x8b]) || body.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]);
     match codings.as_str() {
         _ if body.len() < value::SHORTEST => false,
-        "" => is_packed || large::is_unread(body),
+        "" if packed(body).is_some() => unpacked(headers, body).is_none(),
+        "" => large::is_unread(body),
         // What is text in spite of its coding is read as it is.
         _ if std::str::from_utf8(body).is_ok() => false,
         several if several.contains(',') => coding::decode_listed(several, body).is_none(),
