@@ -33,14 +33,21 @@ impl Checked {
 
     /// Whether somebody has to look at a finding: where nothing is accepted, and at what may break a client.
     pub(crate) fn is_open(&self, finding: &Finding) -> bool {
-        matches!(finding, Finding::New(_)) || self.changes(finding).any(Change::is_open)
+        self.is_unknown(finding) || self.changes(finding).any(Change::is_open)
+    }
+
+    /// Whether nothing was accepted there, and nobody has approved that it is new.
+    pub(crate) fn is_unknown(&self, finding: &Finding) -> bool {
+        matches!(finding, Finding::New(_)) && self.report.unaccepted.contains(finding.endpoint())
     }
 
     /// Whether it fails by a finding.
     pub(crate) fn fails_by(&self, finding: &Finding) -> bool {
         match finding {
-            Finding::New(_) => true,
-            Finding::Changed(_) => self.changes(finding).any(|it| self.report.fails_by(it)),
+            Finding::New(_) if self.is_unknown(finding) => true,
+            Finding::New(_) | Finding::Changed(_) => {
+                self.changes(finding).any(|it| self.report.fails_by(it))
+            }
             // Where nothing is recorded at all, nothing is kept.
             Finding::Orphaned(_) => self.report.new.cassettes == 0,
         }

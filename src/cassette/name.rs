@@ -85,6 +85,14 @@ impl Name {
             || what.rsplit_once('-').is_some_and(|(what, n)| BESIDE.contains(&what) && is_number(n))
     }
 
+    /// The cassette beside which it is kept; itself if it is one.
+    pub(crate) fn of_cassette(&self) -> &str {
+        match self.0.rsplit_once('.') {
+            Some((cassette, _)) if self.is_beside() => cassette,
+            _ => &self.0,
+        }
+    }
+
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0

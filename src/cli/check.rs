@@ -9,7 +9,7 @@ use super::arguments::Folder;
 use super::{Exit, contracts, tell};
 use crate::assert::{self, Checked};
 use crate::cassette::Name;
-use crate::contract::{Evidence, Finding};
+use crate::contract::Evidence;
 use crate::error::Result;
 use crate::review::report::{self, Colour, Face, count};
 use crate::store;
@@ -67,7 +67,7 @@ impl Check {
             tell::line("all contracts are kept");
             return proposed.map(|()| Exit::Agrees);
         }
-        let new = checked.findings.iter().filter(|it| matches!(it, Finding::New(_))).count();
+        let new = checked.findings.iter().filter(|it| checked.is_unknown(it)).count();
         if new > 0 {
             tell::line(&format!("{} without an accepted contract", count(new, "endpoint")));
         }

@@ -42,9 +42,16 @@ pub fn load_side(path: &Path, name: &Name) -> Result<Side> {
             let cassettes = vec![(name.clone(), load_file(path)?.shown()?.by_message())];
             Ok(Side { cassettes, ..Side::default() })
         }
-        _ => Err(Error::new(Kind::NothingToCheck).at(path).with_hint(
-            "name a folder of cassettes, a cassette (`NAME.json`) or a contract (`NAME.snap`)",
-        )),
+        _ => {
+            let named =
+                "a folder of cassettes, a cassette (`NAME.json`) or a contract (`NAME.snap`)";
+            let hint = if path.exists() {
+                format!("name {named}")
+            } else {
+                format!("there is no such file or folder; name {named}")
+            };
+            Err(Error::new(Kind::NothingToCheck).at(path).with_hint(hint))
+        }
     }
 }
 

@@ -244,6 +244,37 @@ fn what_is_approved_in_a_diff_is_approved_in_a_check() {
 }
 
 #[test]
+fn another_status_that_is_approved_is_no_endpoint_without_a_contract() {
+    let stage = Stage::new();
+    let recorded = |status: u16| {
+        format!(
+            r#"{{"retape": 1, "interactions": [{{
+                "request": {{"method": "POST", "path": "/runs", "headers": {{}}}},
+                "response": {{"status": {status}, "headers": {{"content-type": "application/json"}},
+                    "json": {{"id": 1}}}}
+            }}]}}"#
+        )
+    };
+    stage.write("before/run.json", &recorded(201));
+    stage.write("cassettes/run.json", &recorded(201));
+    run(&stage, &["accept"]);
+    stage.write("cassettes/run.json", &recorded(200));
+    let (status, told, _) = run(&stage, &["check"]);
+    assert_eq!(status, Some(1), "{told}");
+    let told = run(&stage, &["diff", "before", "cassettes", "--format", "json"]).1;
+    let report: serde_json::Value = serde_json::from_str(&told).unwrap();
+
+    let changes = report["changes"].as_array().unwrap().iter();
+    let prints: Vec<&str> = changes.map(|it| it["fingerprint"].as_str().unwrap()).collect();
+    let mut approve = vec!["diff", "before", "cassettes", "--reason", "it is meant"];
+    prints.iter().for_each(|print| approve.extend(["--approve", print]));
+    run(&stage, &approve);
+
+    let (status, told, _) = run(&stage, &["check"]);
+    assert_eq!(status, Some(0), "{told}");
+}
+
+#[test]
 fn an_edited_contract_is_kept_where_it_is_not_broken() {
     let stage = stage();
     run(&stage, &["accept"]);

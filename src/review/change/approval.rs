@@ -113,6 +113,12 @@ impl Report {
             let approval = approvals.iter().find(|it| it.fingerprint == change.fingerprint);
             change.approved = approval.map(|approval| approval.reason.clone());
         }
+        // Who approves that an answer is of another endpoint now knows that nothing is accepted there.
+        let changes = &self.changes;
+        self.unaccepted.retain(|endpoint| {
+            let mut here = changes.iter().filter(|change| change.place.endpoint == *endpoint);
+            !here.clone().any(|it| it.approved.is_some()) || here.any(Change::is_open)
+        });
         let matches = |approval: &&Approval| {
             self.changes.iter().any(|change| change.fingerprint == approval.fingerprint)
         };

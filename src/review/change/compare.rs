@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::cause;
-use super::draft::{Draft, Position, Shown};
+use super::draft::{Draft, Position, Shown, Spot};
 use super::gap;
 use super::instead::recordings;
 use super::moved::{moved, otherwise};
@@ -496,13 +496,12 @@ pub(super) fn takes_place(
     if !is_answered_again && (is_left || is_other) { Verdict::Unproven } else { Verdict::Breaking }
 }
 
-/// The number of a message in its stream, counted from 1 without keep-alives, and where it stands there in the file,
-/// counted from 0.
+/// Where a message is that shows something.
 fn number_of_message(
     protocols: &Protocols,
     cassettes: &[(Name, Cassette)],
     shown: &Shown,
-) -> Option<(Option<usize>, Option<usize>)> {
+) -> Option<Spot> {
     let (name, number) = shown.interaction()?;
     let (_, cassette) = cassettes.iter().find(|(other, _)| other.as_str() == name)?;
     let at = cassette.place_of(number)?;

@@ -86,6 +86,10 @@ impl Shown {
     }
 }
 
+/// The number of a message in its stream, counted from 1 without keep-alives, and where it stands there in the file,
+/// counted from 0.
+pub(super) type Spot = (Option<usize>, Option<usize>);
+
 /// Where in an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Position {
@@ -241,7 +245,7 @@ impl Draft {
     pub(super) fn finish(
         self,
         endpoint: &Endpoint,
-        event: &dyn Fn(&Shown) -> Option<(Option<usize>, Option<usize>)>,
+        event: &dyn Fn(&Shown) -> Option<Spot>,
     ) -> Change {
         let fingerprint = self.fingerprint(endpoint);
         let witnesses = self.shown.as_ref().and_then(|shown| {

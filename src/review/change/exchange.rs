@@ -74,8 +74,8 @@ impl<'a> Turn<'a> {
         let asked = self.interaction.request.readable();
         let asked = Text::parse_container(&asked)?;
         if asked.get("query").is_some_and(|query| query.string().is_some()) {
-            let said = self.answer.as_ref()?.messages().iter().filter_map(Message::json);
-            return said.filter_map(rpc::has_failed_by_graphql).next();
+            let said = self.answer.as_ref()?.response.readable().bytes();
+            return rpc::has_failed_by_graphql(Text::parse_container(&said)?).map(|failed| !failed);
         }
         let call = Envelope::of(asked)?;
         call.asked()?;

@@ -40,7 +40,10 @@ pub(super) fn add(drafts: &mut Vec<Draft>, all: &[Asked<'_>]) {
             continue;
         }
         let verdict = if chance < CHANCE { Verdict::Breaking } else { Verdict::Unproven };
-        let why = hardly_chance(is, [was, was]);
+        let mut why = hardly_chance(is, [was, was]);
+        if it.is_nothing() {
+            why.push_str(", but other answers are without it too, so a client may know that");
+        }
         let is_there = |other: &&mut Draft| {
             other.part == it.place.part
                 && it.place.is_called(&other.path)

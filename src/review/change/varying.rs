@@ -12,7 +12,7 @@ use super::about::LOOKED_AT;
 use super::always::Question;
 use super::maps::{Maps, Members};
 use super::report::Part;
-use crate::contract::{Answer, JsonMessage};
+use crate::contract::{Answer, Contract, JsonMessage};
 use crate::text::json::{Container, Text};
 
 /// So many places of one answer are looked at.
@@ -38,7 +38,7 @@ struct Places(HashMap<String, Kinds>);
 /// How answers differ by themselves.
 pub(super) struct Varying {
     /// In how many places the answers of before differ, where what is around a place is there. Where only a contract is
-    /// known, it is those of now.
+    /// known, it is what that allows and does not require.
     pub(super) count: usize,
     /// Whether chance decides in one of these places: in two scenarios the same stood there before, and other things do
     /// now.
@@ -46,9 +46,12 @@ pub(super) struct Varying {
 }
 
 impl Varying {
-    pub(super) fn of(old: &[&Answer], new: &[&Answer], maps: &Maps) -> Self {
-        let side = if old.is_empty() { new } else { old };
-        let all: Vec<Places> = side.iter().take(LOOKED_AT).map(|it| Places::of(it, maps)).collect();
+    pub(super) fn of(was: &Contract, old: &[&Answer], new: &[&Answer]) -> Self {
+        if old.is_empty() {
+            return Self { count: was.seen(&[]).len(), is_by_chance: false };
+        }
+        let maps = &Maps::of(was);
+        let all: Vec<Places> = old.iter().take(LOOKED_AT).map(|it| Places::of(it, maps)).collect();
         let mut times: BTreeMap<&String, usize> = BTreeMap::new();
         all.iter().flat_map(|it| it.0.keys()).for_each(|it| *times.entry(it).or_default() += 1);
         // What one answer alone has may be a name that is data, and comes no other time.

@@ -13,7 +13,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::about::{About, LOOKED_AT};
 use super::always::Question;
 use super::draft::Draft;
-use super::maps::Maps;
 use super::orders::{case_name, tags};
 use super::report::{Part, Verdict};
 use super::rule::Rule;
@@ -68,7 +67,7 @@ impl<'a> Recorded<'a> {
 
     /// How its answers differ by themselves.
     fn varying(&self) -> &Varying {
-        self.varying.get_or_init(|| Varying::of(&self.old, &self.new, &Maps::of(self.was)))
+        self.varying.get_or_init(|| Varying::of(self.was, &self.old, &self.new))
     }
 
     /// Whether the requests of all answers that show a word say it as well.

@@ -1,6 +1,6 @@
 //! The command that records anew.
 
-use crate::cassette::Origins;
+use crate::cassette::{Name, Origins};
 use crate::text::shell::quoted;
 
 /// The command that records anew what was missed.
@@ -25,6 +25,8 @@ pub enum Rerun {
 impl Rerun {
     /// How what was missed is recorded: the line to copy into a shell, and what it needs.
     pub(crate) fn steps(&self, servers: &Origins, cassette: &str) -> Vec<String> {
+        let name = Name::new(cassette).ok();
+        let cassette = name.as_ref().map_or(cassette, Name::of_cassette);
         let mut steps = vec![self.line(servers, cassette)];
         if matches!(self, Self::Test { sets_mode: true, .. }) {
             steps.push("(without `.mode(…)` in the test)".to_owned());

@@ -4,7 +4,7 @@ use retape::cassette::{Headers, Interaction, Outcome};
 use retape::review::report::{Colour, Face, changes};
 
 use super::recordings::{compared, exchange};
-use super::state::{Side, apart};
+use super::state::{Side, apart, both};
 use super::told;
 
 /// Scenarios that ask three questions: what the first one gets, and what the others do.
@@ -121,6 +121,37 @@ fn answered(statuses: [u16; 3]) -> Side {
         exchange("/pets", &format!(r#"{{"name":"{word}"}}"#), statuses[number % 3], &[said])
     };
     apart("pets", (0..12).map(one))
+}
+
+#[test]
+fn what_graphql_does_not_answer_any_more_is_refused() {
+    let side = |said: &str| {
+        let asked = r#"{"query":"mutation { issueCreate { id } }"}"#;
+        apart("issue", (0..3).map(|_| exchange("/graphql", asked, 200, &[said])))
+    };
+    let old = side(r#"{"data":{"issueCreate":{"id":"x"}}}"#);
+    let failed = r#"{"data":null,"errors":[{"message":"no"}]}"#;
+
+    let told = told(&compared(&old, &side(failed)));
+
+    let what = "breaking request-refused: a call that was answered with a result is answered with an error";
+    assert!(told.contains(&what.to_owned()), "{told:?}");
+}
+
+#[test]
+fn types_of_problems_are_words_also_where_they_are_addresses() {
+    let side = |kind: &str| {
+        let said = format!(r#"{{"type":"{kind}","title":"No"}}"#);
+        apart("problem", (0..8).map(|_| exchange("/x", "{}", 404, &[&said])))
+    };
+    for base in ["https://acme.example/errors/", "/errors/", "com.acme.errors.v20120810#"] {
+        let [old, new] = ["not-found", "missing"].map(|name| side(&format!("{base}{name}")));
+
+        let [diff, check] = both(&old, &new);
+
+        assert!(diff[0].starts_with("breaking value-"), "{base}: {diff:?}");
+        assert!(check[0].starts_with("breaking value-"), "{base}: {check:?}");
+    }
 }
 
 #[test]

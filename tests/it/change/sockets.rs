@@ -182,6 +182,19 @@ fn a_cassette_shows_how_a_server_closed() {
 }
 
 #[test]
+fn json_of_several_lines_is_one_message() {
+    let asked = r#"{"ms": 1, "from": "client", "json": {"type": "input", "text": "hello"}}"#;
+    let said = |text: &str| {
+        let text = serde_json::Value::from(text);
+        format!(r#"{asked}, {{"ms": 2, "from": "server", "text": {text}}}"#)
+    };
+    let [plain, indented] =
+        [r#"{"type": "done", "n": 1}"#, "{\n  \"type\": \"done\",\n  \"n\": 1\n}"];
+
+    check([&said(plain), NORMAL], [&said(indented), NORMAL], &[]);
+}
+
+#[test]
 fn a_message_is_numbered_within_its_interaction_and_found_in_the_file() {
     let talk = |last: &str| {
         let done =
