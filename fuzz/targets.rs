@@ -105,8 +105,7 @@ pub fn bodies(data: &[u8]) {
         response.status = 101;
         response.frames = pieces().map(|(piece, ms)| frame(piece, ms)).collect();
     }
-    let outcome = Outcome::Response(response);
-    let interactions = vec![Interaction { after: Vec::new(), request, outcome }];
+    let interactions = vec![Interaction::of(request, response)];
     comes_back(&Cassette { interactions, ..Cassette::default() });
 }
 
@@ -440,9 +439,8 @@ const MULTIPART: &str = "multipart/form-data; boundary=b";
 
 fn request_of(media: &str, body: &[u8]) -> Request {
     Request {
-        method: "POST".to_owned(),
-        path: "/v1/things?api_key=1".to_owned(),
         headers: Headers::from_iter([("content-type", media.to_owned())]),
         body: Bytes::copy_from_slice(body),
+        ..Request::of("POST", "/v1/things?api_key=1")
     }
 }

@@ -1,9 +1,7 @@
 //! Cassettes and requests to measure with.
 
 use bytes::Bytes;
-use retape::cassette::{
-    Body, Cassette, Chunk, Headers, Interaction, Outcome, Recorded, Request, Response,
-};
+use retape::cassette::{Body, Cassette, Chunk, Headers, Interaction, Recorded, Request, Response};
 
 /// The body of a request for a stream.
 pub const ASKED: &str =
@@ -40,7 +38,7 @@ pub fn streamed() -> Cassette {
     let headers = [("content-type", "text/event-stream")].into_iter().collect();
     let response = response(headers, Body::Stream(chunks));
     let request = request("POST", "/v1/chat/completions".to_owned(), ASKED.to_owned());
-    with(vec![Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) }])
+    with(vec![Interaction::of(request, response)])
 }
 
 /// How many interactions a conversation has.
@@ -79,11 +77,7 @@ fn conversation(agent: usize, digit: &str) -> Vec<Interaction> {
         turns.push((request("GET", list, String::new()), told(turn, "[]".to_owned())));
         turns.push((request("GET", format!("/v1/agents/{id}"), String::new()), told(turn, state)));
     }
-    let interaction = |(request, response)| Interaction {
-        after: Vec::new(),
-        request,
-        outcome: Outcome::Response(response),
-    };
+    let interaction = |(request, response)| Interaction::of(request, response);
     turns.into_iter().map(interaction).collect()
 }
 
@@ -147,7 +141,7 @@ fn interaction(number: usize, words: Words) -> Interaction {
         ("x-request-id", format!("r{number:07}x")),
     ]);
     let response = response(headers, Body::Whole(body.into()));
-    Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) }
+    Interaction::of(request, response)
 }
 
 fn request(method: &str, path: String, body: String) -> Request {
@@ -156,7 +150,7 @@ fn request(method: &str, path: String, body: String) -> Request {
     } else {
         [("content-type", "application/json")].into_iter().collect()
     };
-    Request { method: method.to_owned(), path, headers, body: body.into() }
+    Request { headers, body: body.into(), ..Request::of(method, path) }
 }
 
 fn response(headers: Headers, body: Body) -> Response {

@@ -95,12 +95,9 @@ fn plain(id: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use bytes::Bytes;
 
     use super::*;
-    use crate::cassette::{
-        Cassette, Content, Frame, Headers, Interaction, Outcome, Peer, Request, Response,
-    };
+    use crate::cassette::{Cassette, Content, Frame, Interaction, Peer, Request, Response};
 
     /// Asks each, and says which of them the answer belongs to; none means the last one.
     fn check(asked: &[&str], answer: &str, expected: Option<usize>) {
@@ -140,14 +137,9 @@ mod tests {
             frame(Peer::Server, r#"{"id":"a","n":4}"#),
             frame(Peer::Server, r#"{"id":"b","n":5}"#),
         ];
-        let request = Request {
-            method: "GET".to_owned(),
-            path: "/graphql".to_owned(),
-            headers: Headers::new(),
-            body: Bytes::new(),
-        };
-        let outcome = Outcome::Response(Response { frames, ..Response::of(101) });
-        let interactions = vec![Interaction { after: Vec::new(), request, outcome }];
+        let request = Request::of("GET", "/graphql");
+        let response = Response { frames, ..Response::of(101) };
+        let interactions = vec![Interaction::of(request, response)];
         let cassette = Cassette { interactions, ..Cassette::default() };
 
         let read = cassette.by_message();

@@ -8,8 +8,8 @@ use bytes::{BufMut as _, Bytes, BytesMut};
 use super::calls::Calls;
 use super::number::{Number, Spots, Spotted};
 use super::{
-    Body, Cassette, Chunk, Content, Frame, Headers, Id, Ids, Interaction, Outcome, Peer, Progress,
-    Request, Response,
+    Body, Cassette, Chunk, Content, Frame, Headers, Id, Ids, Interaction, Outcome, Peer, Request,
+    Response,
 };
 use crate::text::json::Text;
 
@@ -477,12 +477,7 @@ impl<'c> Unfolding<'c> {
         // What came after something else was asked is no answer from before it.
         if self.split == Split::ByTime && latest + 1 != count {
             let path = self.source.interactions[interaction].request.path.clone();
-            let nobody = Request {
-                method: String::new(),
-                path,
-                headers: Headers::new(),
-                body: Bytes::new(),
-            };
+            let nobody = Request::of("", path);
             self.push(answered(nobody, frame.ms), Spot { interaction, part: Part::Rest });
             self.sockets[at].latest = count;
         }
@@ -541,26 +536,17 @@ pub(crate) fn message_request(path: &str, frame: &Frame) -> Request {
         headers.set("content-type", BINARY.to_owned());
     }
     Request {
-        method: MESSAGE.to_owned(),
-        path: path.to_owned(),
         headers,
         body: frame.message().cloned().unwrap_or_default(),
+        ..Request::of(MESSAGE, path)
     }
 }
 
 fn answered(request: Request, ms: u64) -> Interaction {
     let mut headers = Headers::new();
     headers.set("content-type", LINES.to_owned());
-    Interaction {
-        after: Vec::<Progress>::new(),
-        request,
-        outcome: Outcome::Response(Response {
-            ms,
-            headers,
-            body: Body::Stream(Vec::new()),
-            ..Response::of(101)
-        }),
-    }
+    let body = Body::Stream(Vec::new());
+    Interaction::of(request, Response { ms, headers, body, ..Response::of(101) })
 }
 
 /// What the server said over a WebSocket, a message on each line.

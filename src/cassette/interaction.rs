@@ -108,6 +108,11 @@ pub enum End {
 }
 
 impl Interaction {
+    /// A request and its answer, with nothing else going on.
+    pub fn of(request: Request, response: Response) -> Self {
+        Self { after: Vec::new(), request, outcome: Outcome::Response(response) }
+    }
+
     /// The answer, if one came.
     pub fn response(&self) -> Option<&Response> {
         match &self.outcome {
@@ -157,6 +162,12 @@ impl Interaction {
 }
 
 impl Request {
+    /// A request in which nothing else is said.
+    pub fn of(method: impl Into<String>, path: impl Into<String>) -> Self {
+        let (headers, body) = (Headers::new(), Bytes::new());
+        Self { method: method.into(), path: path.into(), headers, body }
+    }
+
     /// What stands for the beginning of a session in which client and server say lines to each other over
     /// standard input and output.
     ///
@@ -168,7 +179,7 @@ impl Request {
     pub(crate) fn of_lines() -> Self {
         let mut headers = Headers::new();
         headers.set("upgrade", "stdio".to_owned());
-        Self { method: "GET".to_owned(), path: "/".to_owned(), headers, body: Bytes::new() }
+        Self { headers, ..Self::of("GET", "/") }
     }
 
     /// Whether it is one [of lines](Self::of_lines).

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::arguments::{Folder, absolute};
 use super::{Exit, tell};
-use crate::cassette::{Body, Cassette, Headers, Interaction, Name, Outcome, Request, Response};
+use crate::cassette::{Body, Cassette, Headers, Interaction, Name, Request, Response};
 use crate::error::{Error, Kind, Result};
 use crate::redact::Redactor;
 use crate::store::{self, from_here};
@@ -44,18 +44,13 @@ impl New {
 
 fn stub() -> Cassette {
     let json = || Headers::from_iter([("content-type", "application/json")]);
-    let request = Request {
-        method: "POST".to_owned(),
-        path: "/v1/path".to_owned(),
-        headers: json(),
-        body: r#"{"asked":true}"#.into(),
-    };
+    let asked = r#"{"asked":true}"#.into();
+    let request = Request { headers: json(), body: asked, ..Request::of("POST", "/v1/path") };
     let response = Response {
         headers: json(),
         body: Body::Whole(r#"{"answered":true}"#.into()),
         ..Response::of(200)
     };
-    let outcome = Outcome::Response(response);
-    let interactions = vec![Interaction { after: Vec::new(), request, outcome }];
+    let interactions = vec![Interaction::of(request, response)];
     Cassette { interactions, ..Cassette::default() }
 }

@@ -209,10 +209,8 @@ mod tests {
     fn what_a_header_field_asks_for_is_a_part_of_the_path() {
         let target = |name: &str| {
             let request = Request {
-                method: "POST".to_owned(),
-                path: "/".to_owned(),
                 headers: Headers::from_iter([("x-amz-target", name.to_owned())]),
-                body: Bytes::new(),
+                ..Request::of("POST", "/")
             };
             Endpoint::of(&request, &Response::of(200), &HashSet::new())
         };
@@ -229,8 +227,7 @@ mod tests {
     fn the_line_of_an_endpoint_is_read_back_whatever_the_media_type_is() {
         let headers = Headers::from_iter([("content-type", "application/json charset=utf-8")]);
         let response = Response { headers, ..Response::of(200) };
-        let (method, path) = ("GET".to_owned(), "/a".to_owned());
-        let request = Request { method, path, headers: Headers::new(), body: Bytes::new() };
+        let request = Request::of("GET", "/a");
 
         let endpoint = Endpoint::of(&request, &response, &HashSet::new());
 

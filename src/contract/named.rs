@@ -101,11 +101,10 @@ mod tests {
     use crate::cassette::{Body, Request, Response};
 
     fn asked(method: &str, path: &str, said: &str, status: u16, answer: &str) -> Interaction {
-        let (method, path, body) = (method.to_owned(), path.to_owned(), said.to_owned().into());
-        let request = Request { method, path, body, headers: Default::default() };
+        let request = Request { body: said.to_owned().into(), ..Request::of(method, path) };
         let body = Body::Whole(answer.to_owned().into());
         let response = Response { body, ..Response::of(status) };
-        Interaction { after: vec![], request, outcome: Outcome::Response(response) }
+        Interaction::of(request, response)
     }
 
     fn check(interactions: &[Interaction], expected: &[&str]) {

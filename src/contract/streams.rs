@@ -138,16 +138,11 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cassette::{End, Headers, Interaction, Outcome, Progress, Request};
+    use crate::cassette::{End, Interaction, Outcome, Progress, Request};
 
     fn asked(under_way: &[usize]) -> Interaction {
         let progress = |interaction: &usize| Progress { interaction: *interaction, chunks: 1 };
-        let request = Request {
-            method: "POST".to_owned(),
-            path: "/".to_owned(),
-            headers: Headers::default(),
-            body: Vec::new().into(),
-        };
+        let request = Request::of("POST", "/");
         let after = under_way.iter().map(progress).collect();
         Interaction { after, request, outcome: Outcome::Nothing(End::Timeout) }
     }

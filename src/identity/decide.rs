@@ -518,7 +518,7 @@ fn is_amount(text: &str, range: &Range<usize>) -> bool {
 #[cfg(all(test, feature = "record"))]
 mod tests {
     use super::*;
-    use crate::cassette::{Body, Outcome, Response};
+    use crate::cassette::{Body, Response};
 
     fn exchange(asked: String, told: &str) -> Interaction {
         let headers = [("content-type", "application/json")];
@@ -528,12 +528,11 @@ mod tests {
             ..Response::of(200)
         };
         let request = Request {
-            method: "POST".to_owned(),
-            path: "/chat".to_owned(),
             headers: Headers::from_iter(headers),
             body: asked.into(),
+            ..Request::of("POST", "/chat")
         };
-        Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) }
+        Interaction::of(request, response)
     }
 
     #[test]

@@ -10,7 +10,7 @@ use bytes::Bytes;
 
 use super::{Framing, Messages, Protocols};
 use crate::cassette::exchanges::{is_in_body, place_in_frame};
-use crate::cassette::{Cassette, Content, Frame, Id, Interaction, Outcome, Request, Response};
+use crate::cassette::{Cassette, Content, Frame, Id, Interaction, Request, Response};
 use crate::text::json::{Layout, Text};
 use crate::text::rpc::{self, Envelope};
 
@@ -145,15 +145,7 @@ impl<'c> Sessions<'c> {
 
 /// A session of lines.
 fn interaction(frames: Vec<Frame>) -> Interaction {
-    Interaction {
-        after: Vec::new(),
-        request: Request::of_lines(),
-        outcome: Outcome::Response(Response {
-            body: Default::default(),
-            frames,
-            ..Response::of(101)
-        }),
-    }
+    Interaction::of(Request::of_lines(), Response { frames, ..Response::of(101) })
 }
 
 /// The message of JSON-RPC that a body is, or the first one of several.

@@ -203,7 +203,7 @@ fn request(method: &str, session: Option<&str>, body: &Bytes) -> Request {
     if let Some(session) = session {
         headers.set(SESSION, session.to_owned());
     }
-    Request { method: method.to_owned(), path: "/mcp".to_owned(), headers, body: body.clone() }
+    Request { headers, body: body.clone(), ..Request::of(method, "/mcp") }
 }
 
 fn response(status: u16, is_stream: bool) -> Response {

@@ -125,10 +125,8 @@ mod tests {
     fn fields_were_seen_when_they_were_searched_for_secrets() {
         let memory = Memory::default();
         let asked = |name: &'static str, value: String| Request {
-            method: "GET".to_owned(),
-            path: "/".to_owned(),
             headers: [(name, value)].into_iter().collect(),
-            body: Default::default(),
+            ..Request::of("GET", "/")
         };
         let redact =
             |mut request: Request| drop(memory.redact(&Redactor::standard(), &mut request));

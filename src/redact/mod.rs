@@ -366,17 +366,12 @@ impl Redactor {
     ///
     /// ```
     /// use retape::Cassette;
-    /// use retape::cassette::{End, Interaction, Outcome, Request};
+    /// use retape::cassette::{Interaction, Request, Response};
     /// use retape::redact::Redactor;
     ///
-    /// let request = Request {
-    ///     method: "GET".to_owned(),
-    ///     path: "/v1/models?api_key=1234".to_owned(),
-    ///     headers: [("authorization", "Bearer 5678")].into_iter().collect(),
-    ///     body: Default::default(),
-    /// };
-    /// let outcome = Outcome::Nothing(End::Unreachable);
-    /// let interactions = vec![Interaction { after: vec![], request, outcome }];
+    /// let headers = [("authorization", "Bearer 5678")].into_iter().collect();
+    /// let request = Request { headers, ..Request::of("GET", "/v1/models?api_key=1234") };
+    /// let interactions = vec![Interaction::of(request, Response::of(404))];
     ///
     /// let cassette = Redactor::standard().cassette(Cassette { interactions, ..Cassette::default() });
     ///

@@ -20,13 +20,8 @@ fn interaction(asked: &str, run: usize, events: &[&str]) -> Interaction {
     let data = events.iter().map(|data| format!("data: {}\n\n", data.replace(r#""type""#, &id)));
     let body = Body::Whole(data.collect::<String>().into());
     let response = Response { headers, body, ..Response::of(200) };
-    let request = Request {
-        method: "POST".to_owned(),
-        path: "/chat".to_owned(),
-        headers: Headers::default(),
-        body: Bytes::from(format!(r#"{{"type":"{asked}","text":"say {run}"}}"#)),
-    };
-    Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) }
+    let body = format!(r#"{{"type":"{asked}","text":"say {run}"}}"#).into();
+    Interaction::of(Request { body, ..Request::of("POST", "/chat") }, response)
 }
 
 fn learned() -> Contract {

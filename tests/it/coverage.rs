@@ -1,7 +1,7 @@
 //! How much of a server was recorded.
 
 use bytes::Bytes;
-use retape::cassette::{Body, Headers, Interaction, Outcome, Request, Response};
+use retape::cassette::{Body, Headers, Interaction, Request, Response};
 use retape::contract::openapi::Document;
 use retape::review::coverage::{Coverage, Exercised};
 use retape::review::report::{Colour, coverage};
@@ -19,13 +19,8 @@ fn interaction(line: &str) -> Interaction {
         body: Body::Whole(Bytes::from_static(br#"{"type":"answer"}"#)),
         ..Response::of(status.parse().unwrap())
     };
-    let request = Request {
-        method: (*method).to_owned(),
-        path: (*path).to_owned(),
-        headers: Headers::default(),
-        body: Bytes::new(),
-    };
-    Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) }
+    let request = Request::of(*method, *path);
+    Interaction::of(request, response)
 }
 
 fn exercised(lines: &[&str]) -> Exercised {

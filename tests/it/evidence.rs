@@ -1,8 +1,7 @@
 //! Who has seen what contracts say.
 
-use bytes::Bytes;
 use insta::assert_snapshot;
-use retape::cassette::{Body, Headers, Interaction, Outcome, Request, Response};
+use retape::cassette::{Body, Headers, Interaction, Request, Response};
 use retape::contract::{Evidence, Traffic};
 use retape::message::Protocols;
 use retape::review::report::{Colour, evidence, evidence_to_json};
@@ -17,13 +16,8 @@ fn streamed(path: &str, lines: &[&str]) -> Interaction {
         body: Body::Whole(format!("{}\n", lines.join("\n")).into()),
         ..Response::of(200)
     };
-    let request = Request {
-        method: "POST".to_owned(),
-        path: path.to_owned(),
-        headers: Headers::default(),
-        body: Bytes::new(),
-    };
-    Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) }
+    let request = Request::of("POST", path);
+    Interaction::of(request, response)
 }
 
 fn shown(interactions: Vec<Interaction>) -> Vec<Evidence> {

@@ -14,18 +14,13 @@ fn turn(request: Request, answer: &str) -> Interaction {
         end: retape::cassette::End::Complete,
         ..Response::of(200)
     };
-    Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) }
+    Interaction::of(request, response)
 }
 
 fn request(line: &str, headers: &[(&str, &str)], body: impl Into<bytes::Bytes>) -> Request {
     let (method, path) = line.split_once(' ').expect("a method and a path");
     let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    Request {
-        method: method.to_owned(),
-        path: path.to_owned(),
-        headers: Headers::from_iter(headers),
-        body: body.into(),
-    }
+    Request { headers: Headers::from_iter(headers), body: body.into(), ..Request::of(method, path) }
 }
 
 fn post(body: &str) -> Request {

@@ -13,7 +13,7 @@ use crate::support::client::{ask, get, post};
 
 fn asked(method: &str, path: &str, body: &'static str) -> Request {
     let headers = Headers::from_iter([("content-type", "application/json")]);
-    Request { method: method.to_owned(), path: path.to_owned(), headers, body: body.into() }
+    Request { headers, body: body.into(), ..Request::of(method, path) }
 }
 
 fn answered(status: u16, body: &'static str) -> Response {

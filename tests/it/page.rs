@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use retape::cassette::{Body, Headers, Interaction, Outcome, Request, Response};
+use retape::cassette::{Body, Headers, Interaction, Request, Response};
 use retape::review::change::{Known, Report, compare};
 use retape::review::report::{Colour, Face, changes};
 use retape::{Cassette, Name};
@@ -28,13 +28,8 @@ fn interaction(path: &str, said: &[&str]) -> Interaction {
         body: Body::Whole(data.collect::<String>().into()),
         ..Response::of(200)
     };
-    let request = Request {
-        method: "POST".to_owned(),
-        path: path.to_owned(),
-        headers: Headers::default(),
-        body: bytes::Bytes::new(),
-    };
-    Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) }
+    let request = Request::of("POST", path);
+    Interaction::of(request, response)
 }
 
 /// Streams that lose their end, and say what is hostile, in so many cassettes.

@@ -3,7 +3,6 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use bytes::Bytes;
 use retape::cassette::{Body, Cassette, Chunk, Headers, Interaction, Outcome, Request, Response};
 use retape::redact::Redactor;
 use retape::{Mode, Name, Pace, store};
@@ -26,21 +25,8 @@ fn recorded(path: &str, fields: &[(&str, &str)], body: Body) -> Interaction {
     let headers = |fields: &[(&str, &str)]| -> Headers {
         fields.iter().map(|(name, value)| (*name, value.as_bytes().to_vec())).collect()
     };
-    Interaction {
-        after: vec![],
-        request: Request {
-            method: "GET".to_owned(),
-            path: path.to_owned(),
-            headers: Headers::new(),
-            body: Bytes::new(),
-        },
-        outcome: Outcome::Response(Response {
-            ms: 1000,
-            headers: headers(fields),
-            body,
-            ..Response::of(200)
-        }),
-    }
+    let response = Response { ms: 1000, headers: headers(fields), body, ..Response::of(200) };
+    Interaction::of(Request::of("GET", path), response)
 }
 
 fn stream(chunks: &[(u64, &'static str)]) -> Body {

@@ -27,10 +27,9 @@ fn cassette(interactions: Vec<Interaction>) -> Cassette {
 /// An interaction that asks with that body.
 fn ask(method: &str, path: &str, body: &str, outcome: Outcome) -> Interaction {
     let request = Request {
-        method: method.to_owned(),
-        path: path.to_owned(),
         headers: Headers::from_iter([("content-type", "application/json")]),
         body: body.to_owned().into(),
+        ..Request::of(method, path)
     };
     Interaction { after: Vec::new(), request, outcome }
 }

@@ -34,13 +34,8 @@ fn interaction(events: &[String]) -> Interaction {
         body: Body::Whole(data.collect::<String>().into()),
         ..Response::of(200)
     };
-    let request = Request {
-        method: "POST".to_owned(),
-        path: "/runs".to_owned(),
-        headers: Headers::default(),
-        body: Bytes::from_static(b"{}"),
-    };
-    Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) }
+    let request = Request { body: Bytes::from_static(b"{}"), ..Request::of("POST", "/runs") };
+    Interaction::of(request, response)
 }
 
 fn recorded() -> Cassette {

@@ -1,7 +1,6 @@
 //! What goes together by what is said: numbers of one message, how many there are, texts in pieces.
 
-use bytes::Bytes;
-use retape::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
+use retape::cassette::{Body, Headers, Interaction, Outcome, Request, Response};
 use retape::contract::invariant::Invariant;
 use retape::contract::{Finding, Traffic, check};
 use retape::message::Protocols;
@@ -211,15 +210,8 @@ fn a_body_that_is_no_stream_counts_its_elements() {
             (0..number % 4).map(|at| json!({"name": format!("n {at}")})).collect();
         let body = json!({"count": data.len(), "data": data}).to_string();
         let body = Body::Whole(body.into());
-        let (trailers, frames) = (Headers::default(), Vec::new());
-        let (end, status, reason, ms) = (End::Complete, 200, None, 0);
-        let (interim, left) = (Vec::new(), None);
-        let response =
-            Response { ms, interim, status, reason, headers, body, trailers, frames, left, end };
-        let path = format!("/things?page={number}");
-        let (method, headers, body) = ("GET".to_owned(), Headers::default(), Bytes::new());
-        let request = Request { method, path, headers, body };
-        Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) }
+        let response = Response { headers, body, ..Response::of(200) };
+        Interaction::of(Request::of("GET", format!("/things?page={number}")), response)
     };
     let interactions: Vec<Interaction> = (0..9).map(asked).collect();
     let cassette = Cassette { interactions, ..Cassette::default() };

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use proptest::prelude::*;
-use retape::cassette::{Body, Headers, Interaction, Outcome, Request, Response};
+use retape::cassette::{Body, Headers, Interaction, Request, Response};
 use retape::contract::{Contract, Finding, Traffic, check};
 use retape::message::Protocols;
 use retape::{Cassette, Name};
@@ -96,13 +96,8 @@ fn interaction(random: &mut Random, tag: &str, names: &[&str], is_stream: bool) 
         0 => json!([{ names[0]: names[random.below(names.len())] }]),
         _ => json!({ names[0]: names[random.below(names.len())], names[1]: random.chance(50) }),
     };
-    let request = Request {
-        method: "POST".to_owned(),
-        path: "/chat".to_owned(),
-        headers: Headers::default(),
-        body: Bytes::from(asked.to_string()),
-    };
-    Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) }
+    let request = Request { body: Bytes::from(asked.to_string()), ..Request::of("POST", "/chat") };
+    Interaction::of(request, response)
 }
 
 proptest! {

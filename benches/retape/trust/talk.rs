@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use retape::Cassette;
-use retape::cassette::{Body, Chunk, Headers, Interaction, Outcome, Request, Response};
+use retape::cassette::{Body, Chunk, Headers, Interaction, Request, Response};
 use serde_json::{Map, Value, json};
 
 use super::mint::{self, Vocabulary};
@@ -236,25 +236,9 @@ impl Talk {
         if !sent.is_empty() {
             asks.append("content-type", "application/json");
         }
-        let request = Request {
-            method: method.to_owned(),
-            path: path.to_owned(),
-            headers: asks,
-            body: sent.into(),
-        };
-        let response = Response {
-            ms: 20,
-            headers,
-            body,
-            end: retape::cassette::End::Complete,
-            ..Response::of(status)
-        };
-        let outcome = Outcome::Response(response);
-        self.session.cassette.interactions.push(Interaction {
-            after: Vec::new(),
-            request,
-            outcome,
-        });
+        let request = Request { headers: asks, body: sent.into(), ..Request::of(method, path) };
+        let response = Response { ms: 20, headers, body, ..Response::of(status) };
+        self.session.cassette.interactions.push(Interaction::of(request, response));
     }
 }
 

@@ -6,7 +6,7 @@ use http::{Method, StatusCode};
 use super::{Corrected, refused, url};
 use crate::cassette::coding::{self, Coding};
 use crate::cassette::{
-    Body, Chunk, Frame, HOP_BY_HOP, Headers, Interaction, Media, Outcome, Request, Response,
+    Body, Chunk, Frame, HOP_BY_HOP, Headers, Interaction, Media, Request, Response,
 };
 use crate::error::Result;
 use crate::text::{amazon, sse};
@@ -72,7 +72,7 @@ impl Exchange {
             frames: self.frames,
             ..Response::of(status.as_u16())
         };
-        Ok(Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) })
+        Ok(Interaction::of(request, response))
     }
 }
 

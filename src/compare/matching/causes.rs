@@ -228,10 +228,8 @@ mod tests {
         for mark in ["\"jsonrpc\": \"2.0\", ", ""] {
             let asks = format!("{{{mark}\"id\": 1, \"method\": \"elicitation/create\"}}");
             let reply = |members: &str| Request {
-                method: "POST".to_owned(),
-                path: "/rpc".to_owned(),
-                headers: crate::cassette::Headers::new(),
                 body: format!("{{{mark}{members}}}").into(),
+                ..Request::of("POST", "/rpc")
             };
 
             assert!(replies(&reply(r#""id": 1, "result": {}"#), &asks), "{mark}");

@@ -311,8 +311,7 @@ fn target(path: &str, veil: &Redactor) -> String {
 fn named(place: Place, memory: &Memory, redactor: &Redactor) -> Place {
     let clean = |name: String| {
         let headers = Headers::new();
-        let mut carrier =
-            Request { method: String::new(), path: String::new(), headers, body: name.into() };
+        let mut carrier = Request { headers, body: name.into(), ..Request::of("", "") };
         memory.redact(redactor, &mut carrier);
         String::from_utf8_lossy(&carrier.body).into_owned()
     };

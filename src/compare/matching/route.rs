@@ -101,12 +101,7 @@ mod tests {
 
     fn asked(target: &str) -> Request {
         let (method, path) = target.split_once(' ').unwrap();
-        Request {
-            method: method.to_owned(),
-            path: path.to_owned(),
-            headers: Default::default(),
-            body: Default::default(),
-        }
+        Request::of(method, path)
     }
 
     #[test]

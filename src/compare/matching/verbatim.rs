@@ -83,10 +83,9 @@ mod tests {
 
     fn request(line: (&str, &str), fields: &[(&'static str, &'static str)], body: &str) -> Request {
         Request {
-            method: line.0.to_owned(),
-            path: line.1.to_owned(),
             headers: fields.iter().copied().collect(),
             body: body.to_owned().into(),
+            ..Request::of(line.0, line.1)
         }
     }
 

@@ -150,10 +150,8 @@ mod tests {
 
         fn ask(&self, tape: &Arc<Tape>, n: usize) -> Arc<Take> {
             let take = tape.take(Request {
-                method: "POST".to_owned(),
-                path: format!("/{}/{n}", self.said),
                 headers: Headers::from_iter([("content-type", "application/json")]),
-                body: Bytes::new(),
+                ..Request::of("POST", format!("/{}/{n}", self.said))
             });
             take.sent(&Bytes::from(format!("{{\"n\": {n}}}")));
             take.asked();

@@ -186,10 +186,8 @@ impl Recorder {
         let said = if upgrade.is_some() { relay::recorded(&headers) } else { recorded(&headers) };
         let take = self.tape.as_ref().map(|tape| {
             tape.take(cassette::Request {
-                method: head.method.as_str().to_owned(),
-                path: format!("{}{target}", self.origin),
                 headers: said,
-                body: Bytes::new(),
+                ..cassette::Request::of(head.method.as_str(), format!("{}{target}", self.origin))
             })
         });
         let (session, server) = (place.session.to_owned(), place.server.to_owned());

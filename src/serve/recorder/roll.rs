@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 
 use super::finished::{Differences, Facts, Finished};
-use crate::cassette::{End, Interaction, Interactions, Outcome, Progress, Request};
+use super::take::begun;
+use crate::cassette::{Interaction, Interactions, Progress, Request};
 use crate::error::{Error, Result};
 use crate::store::{Journal, Reader};
 
@@ -162,9 +163,7 @@ impl Interactions for Roll<'_> {
 
 /// What stands for an interaction that cannot be read. It is never saved.
 fn nothing() -> Interaction {
-    let (method, path, headers, body) = Default::default();
-    let request = Request { method, path, headers, body };
-    Interaction { after: Vec::new(), request, outcome: Outcome::Nothing(End::Interrupted) }
+    begun(Vec::new(), Request::of("", ""))
 }
 
 /// Whether an answer had still something to send. One of which only the end was missing had said

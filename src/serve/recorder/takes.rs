@@ -155,8 +155,7 @@ mod tests {
     }
 
     fn asked(path: &str) -> Request {
-        let (method, path) = ("GET".to_owned(), path.to_owned());
-        Request { method, path, headers: Headers::new(), body: bytes::Bytes::new() }
+        Request::of("GET", path)
     }
 
     #[tokio::test]

@@ -125,10 +125,8 @@ fn put(partials: &mut BTreeMap<usize, Partial>, (entry, behind): (Entry<'static>
         Entry::Begin { .. } => {}
         Entry::Request { n, after, method, path, headers } => {
             let request = Request {
-                method: method.into_owned(),
-                path: path.into_owned(),
                 headers: headers.into_owned(),
-                body: Vec::new().into(),
+                ..Request::of(method.into_owned(), path.into_owned())
             };
             let outcome = Outcome::Nothing(End::Interrupted);
             let interaction = Interaction { after: after.into_owned(), request, outcome };

@@ -26,13 +26,8 @@ pub(super) fn exchange(path: &str, asked: &str, status: u16, said: &[&str]) -> I
         body: Body::Whole(body.into()),
         ..Response::of(status)
     };
-    let request = Request {
-        method: "POST".to_owned(),
-        path: path.to_owned(),
-        headers: Headers::default(),
-        body: Bytes::from(asked.to_owned()),
-    };
-    Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) }
+    let request = Request { body: Bytes::from(asked.to_owned()), ..Request::of("POST", path) };
+    Interaction::of(request, response)
 }
 
 fn side(interactions: Vec<Interaction>) -> Vec<(Name, Cassette)> {

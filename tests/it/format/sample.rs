@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use retape::cassette::format::{File, decode, encode};
-use retape::cassette::{
-    Body, Cassette, Chunk, Headers, Interaction, Outcome, Recorded, Request, Response,
-};
+use retape::cassette::{Body, Cassette, Chunk, Headers, Interaction, Recorded, Request, Response};
 use retape::config::Rules;
 
 pub(super) fn headers(fields: &[(&str, &str)]) -> Headers {
@@ -18,7 +16,7 @@ pub(super) fn bytes(value: impl AsRef<[u8]>) -> Bytes {
 }
 
 pub(super) fn request() -> Request {
-    Request { method: "GET".into(), path: "/".into(), headers: Headers::new(), body: Bytes::new() }
+    Request::of("GET", "/")
 }
 
 pub(super) fn response() -> Response {
@@ -26,7 +24,7 @@ pub(super) fn response() -> Response {
 }
 
 pub(super) fn interaction(request: Request, response: Response) -> Interaction {
-    Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) }
+    Interaction::of(request, response)
 }
 
 pub(super) fn cassette(interactions: Vec<Interaction>) -> Cassette {

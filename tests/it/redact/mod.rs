@@ -15,7 +15,7 @@ mod streams;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use retape::Cassette;
-use retape::cassette::{Body, Chunk, Interaction, Outcome, Request, Response};
+use retape::cassette::{Body, Chunk, Interaction, Request, Response};
 use retape::redact::Redactor;
 
 /// A secret that exists at run time only.
@@ -30,10 +30,9 @@ fn password(seed: &str) -> String {
 
 fn request(path: &str, headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> Request {
     Request {
-        method: "POST".to_owned(),
-        path: path.to_owned(),
         headers: headers.iter().map(|(name, value)| (*name, value.to_string())).collect(),
         body: body.into().into(),
+        ..Request::of("POST", path)
     }
 }
 
@@ -57,11 +56,7 @@ fn stream(pieces: &[&[u8]]) -> Body {
 }
 
 fn cassette(exchanges: Vec<(Request, Response)>) -> Cassette {
-    let interaction = |(request, response)| Interaction {
-        after: Vec::new(),
-        request,
-        outcome: Outcome::Response(response),
-    };
+    let interaction = |(request, response)| Interaction::of(request, response);
     Cassette {
         interactions: exchanges.into_iter().map(interaction).collect(),
         ..Cassette::default()

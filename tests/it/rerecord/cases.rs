@@ -38,13 +38,12 @@ fn exchange(asked: &str, (headers, body): (Headers, Body)) -> Interaction {
     let mut word = || words.next().unwrap_or_default().to_owned();
     let (method, path, sent) = (word(), word(), word());
     let request = Request {
-        method,
-        path,
         headers: [("content-type", "application/json")].into_iter().collect(),
         body: sent.into(),
+        ..Request::of(method, path)
     };
     let response = Response { ms: 1, headers, body, ..Response::of(200) };
-    Interaction { after: vec![], request, outcome: Outcome::Response(response) }
+    Interaction::of(request, response)
 }
 
 fn whole(json: &str) -> (Headers, Body) {
