@@ -8,13 +8,13 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
-use http_body::{Frame, SizeHint};
+use http_body::SizeHint;
 use http_body_util::BodyExt as _;
 
 use super::Session;
 use super::hub::Hub;
 use crate::serve::lock;
-use crate::serve::server::{AnswerBody, Cut, problem};
+use crate::serve::server::{AnswerBody, Cut, Polled, problem};
 
 /// Answers requests in the place of a client's transport: a `tower` service.
 ///
@@ -100,10 +100,7 @@ impl http_body::Body for Body {
     type Data = Bytes;
     type Error = Cut;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Polled {
         let body = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
         Pin::new(body).poll_frame(context)
     }

@@ -8,12 +8,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::Version;
 use http::request::Parts;
-use http_body::{Body, Frame, SizeHint};
+use http_body::{Body, SizeHint};
 use tokio::time::Sleep;
 
 use super::forward::Asked;
 use super::sent::Abandoned;
-use crate::serve::server::is_asked_for_first;
+use crate::serve::server::{Polled, is_asked_for_first};
 
 /// A server that knows nothing of it says nothing. So long most clients wait for it too.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -100,10 +100,7 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Expected<B> {
     type Data = Bytes;
     type Error = Abandoned;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Abandoned>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Polled<Abandoned> {
         if self.patience.as_mut().poll(context).is_ready() {
             self.gate.open();
         }

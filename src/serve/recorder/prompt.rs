@@ -9,6 +9,8 @@ use bytes::{Bytes, BytesMut};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt as _;
 
+use crate::serve::server::Polled;
+
 /// A body of which nothing is missing after this time was sent in one go.
 pub(super) const AT_ONCE: Duration = Duration::from_millis(50);
 
@@ -75,10 +77,7 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Resumed<B> {
     type Data = Bytes;
     type Error = B::Error;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Polled<B::Error> {
         match self.ready.pop_front() {
             Some(frame) => Poll::Ready(Some(Ok(frame))),
             None => Pin::new(&mut self.rest).poll_frame(context),

@@ -9,7 +9,7 @@ use http::HeaderValue;
 use http_body::{Body, Frame};
 
 use crate::cassette::coding::{Encoder, Live, Passed};
-use crate::serve::server::{Cut, Rewriter};
+use crate::serve::server::{Cut, Polled, Rewriter};
 
 /// A compressed body in which one address is replaced by another.
 ///
@@ -132,10 +132,7 @@ impl<B: Body<Data = Bytes, Error = Cut> + Unpin> Body for Recoded<B> {
     type Data = Bytes;
     type Error = Cut;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Polled {
         let this = &mut *self;
         loop {
             if let Some(piece) = this.ready.pop_front() {

@@ -6,11 +6,11 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body::{Body, Frame, SizeHint};
+use http_body::{Body, SizeHint};
 
 use super::take::Take;
 use super::upstream::Outgoing;
-use crate::serve::server::Rewriter;
+use crate::serve::server::{Polled, Rewriter};
 
 /// The client left before its request was complete.
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +58,7 @@ impl Sent {
 }
 
 impl Source {
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Abandoned>>> {
+    fn poll(&mut self, context: &mut Context<'_>) -> Polled<Abandoned> {
         let polled = Pin::new(&mut self.body).poll_frame(context);
         let Some(take) = self.take.clone() else { return polled };
         match &polled {
@@ -107,10 +107,7 @@ impl Body for Sent {
     type Data = Bytes;
     type Error = Abandoned;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Abandoned>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Polled<Abandoned> {
         self.source.as_mut().map_or(Poll::Ready(None), |source| source.poll(context))
     }
 

@@ -17,7 +17,7 @@ use super::expected::Unwanted;
 use super::take::Take;
 use crate::cassette::End;
 use crate::serve::recording::Patience;
-use crate::serve::server::{AnswerBody, Cut, Rewriter};
+use crate::serve::server::{AnswerBody, Cut, Polled, Rewriter};
 
 /// Writes what was noted so far.
 fn write(take: Option<&Arc<Take>>) {
@@ -119,7 +119,7 @@ const BYTES: usize = 64 * 1024;
 
 impl Source {
     /// What comes next. All that is there is written before the first of it is passed on.
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+    fn poll(&mut self, context: &mut Context<'_>) -> Polled {
         let mut bytes = 0;
         while self.ready.is_empty() || (bytes < BYTES && self.ready.len() < PIECES && !self.over) {
             let Poll::Ready(next) = self.next(context) else { break };
@@ -132,7 +132,7 @@ impl Source {
         self.ready.pop_front().map_or(Poll::Pending, Poll::Ready)
     }
 
-    fn next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+    fn next(&mut self, context: &mut Context<'_>) -> Polled {
         if self.coming.is_some() {
             return self.note(context).map(|frame| Some(Ok(frame)));
         }
@@ -226,10 +226,7 @@ impl Body for Answered {
     type Data = Bytes;
     type Error = Cut;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Polled {
         match &mut self.source {
             Some(source) => source.poll(context),
             None => Poll::Ready(None),
@@ -302,10 +299,7 @@ where
     type Data = Bytes;
     type Error = B::Error;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Polled<B::Error> {
         while !self.over {
             match std::task::ready!(Pin::new(&mut self.inner).poll_frame(context)) {
                 Some(Ok(frame)) if frame.is_data() => {

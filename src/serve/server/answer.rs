@@ -37,10 +37,7 @@ impl Body for AnswerBody {
     type Data = Bytes;
     type Error = Cut;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Polled {
         match &mut self.0 {
             Form::Full(body) => Pin::new(body).poll_frame(context).map_err(|never| match never {}),
             Form::Streamed(body) => Pin::new(body).poll_frame(context),
@@ -61,6 +58,9 @@ impl Body for AnswerBody {
         }
     }
 }
+
+/// What a body gives when it is polled.
+pub type Polled<E = Cut> = Poll<Option<Result<Frame<Bytes>, E>>>;
 
 /// The body ends here although it was not complete: the connection is closed without its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,10 +102,7 @@ impl Body for CutAfter {
     type Data = Bytes;
     type Error = Cut;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Polled {
         Poll::Ready(Some(self.0.take().map(Frame::data).ok_or(Cut)))
     }
 }

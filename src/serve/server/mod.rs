@@ -21,8 +21,8 @@ mod via;
 
 pub use address::Address;
 pub use answer::{
-    Answer, AnswerBody, Breaks, Cut, NoAnswer, OURS, as_from_server, cut_after, full, no_answer,
-    problem,
+    Answer, AnswerBody, Breaks, Cut, NoAnswer, OURS, Polled, as_from_server, cut_after, full,
+    no_answer, problem,
 };
 pub use arrival::{Arrival, header_map};
 pub use early::{Early, Unread};

@@ -8,7 +8,7 @@ use http_body::{Body, Frame, SizeHint};
 
 use super::early::Early;
 use super::resettable::Link;
-use super::{AnswerBody, Cut};
+use super::{AnswerBody, Cut, Polled};
 
 /// A body that lets hyper send what it has before it is cut: an error closes the connection with all that
 /// is not written yet. The same goes for trailers, which hyper would not write.
@@ -50,10 +50,7 @@ impl Body for Unbroken {
     type Data = Bytes;
     type Error = Cut;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Polled {
         match (self.end, &self.early) {
             (Some(End::Cut), _) => return self.link.poll_room(context).map(|()| Some(Err(Cut))),
             (Some(End::Trailers), Some(early)) => return early.poll_end().map(|()| None),
@@ -111,10 +108,7 @@ mod tests {
         type Data = Bytes;
         type Error = Cut;
 
-        fn poll_frame(
-            mut self: Pin<&mut Self>,
-            _: &mut Context<'_>,
-        ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Polled {
             let Some(left) = self.0.checked_sub(1) else { return Poll::Ready(Some(Err(Cut))) };
             self.0 = left;
             Poll::Ready(Some(Ok(Frame::data(vec![b'~'; PIECE].into()))))
