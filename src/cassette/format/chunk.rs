@@ -109,7 +109,7 @@ fn proved(w: &mut Writer, bytes: &[u8], usual: Usual, write: impl FnOnce(&mut Wr
 }
 
 /// A line as it was read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Line<'a> {
     here: Reader<'a>,
     ms: Option<u64>,
@@ -123,14 +123,7 @@ impl<'a> Line<'a> {
     const MEMBERS: &'static [&'static str] = &["ms", "layout", "framing", "bytes"];
 
     pub(super) fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        let mut line = Self {
-            here: reader.clone(),
-            ms: None,
-            form: None,
-            style: None,
-            framing: None,
-            length: None,
-        };
+        let mut line = Self { here: reader.clone(), ..Self::default() };
         reader.object(&[Self::MEMBERS, Form::CHUNK], |reader, name| line.member(reader, name))?;
         Ok(line)
     }

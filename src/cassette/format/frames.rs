@@ -104,7 +104,7 @@ fn proved(
 }
 
 /// A line as it was read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Line<'a> {
     here: Reader<'a>,
     ms: Option<u64>,
@@ -123,18 +123,7 @@ impl<'a> Line<'a> {
         &["ms", "from", "type", "layout", "bytes", "fragments", "close", "reason"];
 
     pub(super) fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        let mut line = Self {
-            here: reader.clone(),
-            ms: None,
-            from: None,
-            is_binary: None,
-            form: None,
-            style: None,
-            length: None,
-            fragments: Vec::new(),
-            close: None,
-            reason: String::new(),
-        };
+        let mut line = Self { here: reader.clone(), ..Self::default() };
         reader.object(&[Self::MEMBERS, Form::WHOLE], |reader, name| line.member(reader, name))?;
         Ok(line)
     }

@@ -16,7 +16,7 @@ use crate::text::{nearest, plain};
 /// because a body must come out as it is spelled, however deep it is, and because an error must be able
 /// to name the line and the member that was meant. Where a walk fails, [`not_json`] tells whether that is
 /// because the text is no JSON.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Reader<'a> {
     tokens: Tokens<'a>,
 }

@@ -203,6 +203,7 @@ fn said<'t>(token: &'t Token, path: &str) -> &'t str {
 }
 
 /// Which event follows which, where those of one type are told apart by each value of a field.
+#[derive(Default)]
 struct Table<'w> {
     values: Vec<&'w str>,
     /// Which recordings have each value.
@@ -237,14 +238,7 @@ const EDGE: Kind = Kind::Other(0);
 
 impl<'w> Table<'w> {
     fn of(words: &'w [Word], tag: &str, path: &str) -> Self {
-        let mut table = Self {
-            values: Vec::new(),
-            seen: Vec::new(),
-            beside: BTreeMap::new(),
-            times: Vec::new(),
-            pairs: BTreeMap::new(),
-            kinds: 0,
-        };
+        let mut table = Self::default();
         let mut names: BTreeMap<&str, usize> = BTreeMap::new();
         for word in words {
             let mut from = EDGE;

@@ -20,8 +20,7 @@ use super::shown::Shown;
 use super::tape::Tape;
 use crate::cassette::large::{self, Gathered};
 use crate::cassette::{
-    Body, Content, End, Frame, Headers, Interaction, Interim, Outcome, Peer, Progress, Request,
-    Response,
+    Content, End, Frame, Headers, Interaction, Interim, Outcome, Peer, Progress, Request, Response,
 };
 use crate::redact::{Live, Pieces, Redactor, Secrets};
 use crate::store::{Entry, Place};
@@ -164,15 +163,11 @@ impl Take {
         let interim = std::mem::take(&mut state.interim);
         state.interaction.outcome = Outcome::Response(Response {
             ms,
-            status,
             reason: reason.map(str::to_owned),
             headers,
-            body: Body::default(),
             interim,
-            trailers: Headers::new(),
-            frames: Vec::new(),
-            left: None,
             end: End::Interrupted,
+            ..Response::of(status)
         });
     }
 
@@ -432,11 +427,7 @@ impl Take {
 impl State {
     /// Whether a side of a WebSocket has said that it sends no more.
     fn is_closed(&self) -> bool {
-        let last = match &self.interaction.outcome {
-            Outcome::Response(response) => response.frames.last(),
-            Outcome::Nothing(_) => None,
-        };
-        last.is_some_and(|frame| frame.message().is_none())
+        self.interaction.frames().last().is_some_and(|frame| frame.message().is_none())
     }
 
     /// Makes room for a body that begins, as far as it was announced and will be held.

@@ -43,7 +43,7 @@ pub struct Tape {
     ended: Notify,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
     recorded: Recorded,
     takes: Takes,
@@ -100,18 +100,7 @@ impl Tape {
             let _ = journal.remove();
             return Err(error);
         }
-        let state = State {
-            recorded,
-            takes: Takes::default(),
-            open: BTreeMap::new(),
-            fault: None,
-            given: Vec::new(),
-            distrusts: false,
-            changes: BTreeMap::new(),
-            told: None,
-            found: Secrets::default(),
-            out_of_files: false,
-        };
+        let state = State { recorded, ..State::default() };
         let tape = Self {
             folder: folder.to_owned(),
             name: name.clone(),

@@ -35,7 +35,7 @@ pub(crate) enum Container {
 }
 
 /// The tokens of a text in order. [`Tokens::end`] tells where the last one ended.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Tokens<'a> {
     text: &'a str,
     at: usize,
