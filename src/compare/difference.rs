@@ -14,7 +14,7 @@ use crate::cassette::{Place, Request};
 use crate::config::Rules;
 use crate::identity::names::{Opening, Part};
 use crate::identity::{Hole, Scope};
-use crate::text::json::{Layout, Text};
+use crate::text::json::{Layout, Text, kind};
 use crate::text::plain;
 use crate::text::sequence::{self, Rates, Step as Aligned};
 
@@ -545,13 +545,6 @@ impl Value {
     /// What sort of JSON it is: `string`, `number`, `array` …; nothing if it is no JSON.
     pub fn kind(&self) -> Option<&'static str> {
         let Self::Json(spelled) = self else { return None };
-        Some(match spelled.bytes().next()? {
-            b'{' => "object",
-            b'[' => "array",
-            b'"' => "string",
-            b't' | b'f' => "boolean",
-            b'n' => "null",
-            _ => "number",
-        })
+        kind(spelled)
     }
 }

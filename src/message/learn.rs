@@ -17,7 +17,7 @@ use super::telling::{self, TELLING};
 use super::{Message, Protocols, Tag, TagSource};
 use crate::config::{At, LONGEST_TUPLE, Object};
 use crate::text::json::pointer::{self, is_index};
-use crate::text::json::{Container, Leaf, Text};
+use crate::text::json::{Container, Leaf, Text, kind};
 
 /// More messages do not tell more.
 const LOOKED_AT: usize = 2_000;
@@ -257,18 +257,6 @@ fn are_tuples(read: &[Read<'_>]) -> bool {
 }
 
 const NULL: &str = "null";
-
-/// The type of a JSON text.
-fn kind(spelled: &str) -> Option<&'static str> {
-    Some(match spelled.trim_ascii_start().as_bytes().first()? {
-        b'"' => "string",
-        b't' | b'f' => "boolean",
-        b'n' => NULL,
-        b'{' => "object",
-        b'[' => "array",
-        _ => "number",
-    })
-}
 
 /// A leaf of a message, where that is: of a tuple each element is a field.
 struct Seen<'l, 'm> {

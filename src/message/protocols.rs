@@ -9,7 +9,7 @@ use super::tag::TEXT;
 use super::{Message, Tag, TagSource};
 use crate::config::{At, Config, Object, Protocol};
 use crate::text::json::pointer::is_index;
-use crate::text::json::{Container, Text};
+use crate::text::json::{Text, kind};
 
 /// How messages are told apart: by what a person says, by the protocols that retape knows, by what was
 /// learned, and else by what is common.
@@ -134,7 +134,10 @@ impl Protocols {
                 }
             }
             (None, Some(event)) => named(None, event.to_owned()),
-            (None, None) => Tag::Untyped(kind(json)),
+            (None, None) => match kind(json.as_str()) {
+                Some(kind @ ("object" | "array" | "string")) => Tag::Untyped(kind),
+                _ => Tag::Untyped("scalar"),
+            },
         }
     }
 
@@ -253,13 +256,4 @@ pub(crate) fn keeps_alive(data: &str, event: Option<&str>) -> bool {
 pub(super) fn named(protocol: Option<&Protocol>, tag: String) -> Tag {
     let keeps_alive = COMMON.iter().chain(protocol).any(|it| it.keeps_alive(&tag));
     if keeps_alive { Tag::KeepAlive(tag) } else { Tag::Named(tag) }
-}
-
-fn kind(json: Text<'_>) -> &'static str {
-    match json.container() {
-        Some(Container::Object) => "object",
-        Some(Container::Array) => "array",
-        None if json.string().is_some() => "string",
-        None => "scalar",
-    }
 }

@@ -24,3 +24,4 @@ pub(crate) use places::Places;
 pub(crate) use token::{
     Container, Text, Token, Tokens, canonical_number, escape, push_escape, unescape,
 };
+pub(crate) use walk::kind;

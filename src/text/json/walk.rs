@@ -94,6 +94,18 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
+/// The type of a JSON text, as JSON Schema calls it: `object`, `string` …
+pub(crate) fn kind(spelled: &str) -> Option<&'static str> {
+    Some(match spelled.trim_ascii_start().as_bytes().first()? {
+        b'{' => "object",
+        b'[' => "array",
+        b'"' => "string",
+        b't' | b'f' => "boolean",
+        b'n' => "null",
+        _ => "number",
+    })
+}
+
 /// What stands behind the bracket, if it is that container.
 fn inside(text: Text<'_>, container: Container) -> Tokens<'_> {
     let mut tokens = text.tokens();
