@@ -1,5 +1,7 @@
 //! Which bytes are text, and what version control makes of it.
 
+use std::borrow::Cow;
+
 /// The text that bytes are, if they are one.
 ///
 /// A NUL is a sign of binary data, but for one that ends a piece of text: each frame of STOMP has one. So what stands
@@ -16,6 +18,14 @@ pub(crate) fn text(bytes: &[u8]) -> Option<&str> {
 pub(crate) fn may_begin(bytes: &[u8]) -> bool {
     let is_utf8 = str::from_utf8(bytes).err().is_none_or(|error| error.error_len().is_none());
     is_utf8 && !bytes.contains(&0)
+}
+
+/// So many characters of a text at most, with a `…` where others are left out.
+pub(crate) fn beginning(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        None => text.into(),
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+    }
 }
 
 /// The line, counted from 1, at which a merge has left two versions of a text.

@@ -18,6 +18,7 @@ use crate::review::report::{count, visible};
 use crate::serve::recorder::Saved;
 use crate::session::{Event, Miss, Proven, Session, Spoiled, Summary, Unplayed};
 use crate::store::{from_here, mention_path};
+use crate::text::plain;
 
 pub(super) use self::recorded::{Flaw, recorded};
 
@@ -423,9 +424,8 @@ fn names(what: &str, all: &[(Name, Id)]) {
     for (name, Id { value, interaction, at, .. }) in all.iter().take(SHOWN) {
         let place = format!("{at} of interaction {}", interaction + 1);
         let place = if is_one { place } else { format!("{place} of {name}") };
-        let more = if value.chars().nth(LONGEST).is_some() { "…" } else { "" };
-        let value: String = value.chars().take(LONGEST).collect();
-        line(&format!("{what}: `{}{more}` ({})", visible(&value), visible(&place)));
+        let value = plain::beginning(value, LONGEST);
+        line(&format!("{what}: `{}` ({})", visible(&value), visible(&place)));
     }
     if all.len() > SHOWN {
         line(&format!("{what}: {} more", count(all.len() - SHOWN, "value")));

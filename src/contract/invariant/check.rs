@@ -13,6 +13,7 @@ use super::tie::Tie;
 use super::trace::{Trace, Value, pointer};
 use crate::contract::order::Extent;
 use crate::text::json::unescape;
+use crate::text::plain;
 
 /// A place where an invariant does not hold.
 #[derive(Debug, Clone, PartialEq)]
@@ -291,11 +292,7 @@ impl Check<'_> {
 /// A text to be shown among others.
 fn shortened(spelled: &str) -> String {
     const LONGEST: usize = 40;
-    let text = unescape(spelled);
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.into_owned(),
-    }
+    plain::beginning(&unescape(spelled), LONGEST).into_owned()
 }
 
 /// The values in a path.

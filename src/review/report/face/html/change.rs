@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::markup::{Budget, beginning, block, code, escaped, sentence};
+use super::markup::{Budget, block, code, escaped, sentence};
 use super::railroad::Track;
 use super::{Standing, route_and_gives};
 use crate::review::change::{CaseEdges, Change, Group, Report, Rule, State, Verdict};
 use crate::review::report::face::told::{Detail, cases, details, is_missing};
 use crate::review::report::line::visible;
+use crate::text::plain::beginning;
 
 /// So much of a value or a shape is shown, in characters.
 const LONGEST: usize = 4_000;

@@ -3,11 +3,12 @@
 use serde_json::{Value, json};
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-use super::markup::{Budget, beginning, code};
+use super::markup::{Budget, code};
 use super::railroad::word;
 use crate::review::change::{CassettePair, Difference, Exchange, InteractionPair, Mark, Report};
 use crate::review::report::face::told;
 use crate::review::report::line::{shorten_ids, visible};
+use crate::text::plain::beginning;
 
 /// So much of a value is shown, in characters.
 const LONGEST: usize = 800;

@@ -1,7 +1,5 @@
 //! Recorded text in HTML: nothing of it is markup.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 
 use crate::review::report::face::markup;
@@ -21,14 +19,6 @@ pub(super) fn escaped(text: &str) -> String {
 /// A text in the letters of a protocol.
 pub(super) fn code(text: &str) -> String {
     format!("<code>{}</code>", escaped(&visible(text)))
-}
-
-/// So many characters of a text at most.
-pub(super) fn beginning(text: &str, most: usize) -> Cow<'_, str> {
-    match text.char_indices().nth(most) {
-        None => text.into(),
-        Some((end, _)) => format!("{}…", &text[..end]).into(),
-    }
 }
 
 /// Lines in the letters of a protocol.
