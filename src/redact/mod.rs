@@ -455,15 +455,14 @@ impl Redactor {
         apply::body(self, headers, body, secrets)
     }
 
-    /// A request target without the secrets in its query; `None` if there are none.
-    pub(crate) fn target(&self, path_and_query: &str) -> Option<String> {
+    /// A request target without the secrets in its query.
+    pub(crate) fn target(&self, path_and_query: &str) -> String {
         let secrets = &mut Secrets::default();
         let mut notes = Notes { redactor: self, side: Side::Request, secrets };
         let mut edits = apply::target(path_and_query, &mut notes);
         edits.extend(look::find(path_and_query.as_bytes(), &mut notes));
-        let edits = in_order(edits);
-        let edited = || splice(path_and_query.as_bytes(), &edits);
-        (!edits.is_empty()).then(|| String::from_utf8_lossy(&edited()).into_owned())
+        let edited = splice(path_and_query.as_bytes(), &in_order(edits));
+        String::from_utf8_lossy(&edited).into_owned()
     }
 
     /// A URL without its user information and without the secrets in its query.
@@ -472,7 +471,7 @@ impl Redactor {
         if let Some(range) = url::userinfo(&url) {
             url.replace_range(range.start..=range.end, "");
         }
-        self.target(&url).unwrap_or(url)
+        self.target(&url)
     }
 
     fn of(rules: Vec<Rule>) -> Self {

@@ -28,7 +28,6 @@ use crate::cassette::exchanges::MESSAGE;
 use crate::compare::matching::Mismatch;
 use crate::config::HostRule;
 use crate::error::{Error, Result};
-use crate::redact::Redactor;
 use crate::review::report::{self, Unsent, Withheld};
 use crate::serve::lock;
 use crate::serve::recorder::{Asked, Tape};
@@ -491,7 +490,7 @@ impl Gateway {
     fn withheld(&self, head: &Parts, address: &Address<'_>, slot: &Slot, why: &Stale) -> Miss {
         let name = slot.cassette.as_str();
         let recorded = slot.replayer().map(|it| it.recorded().cassette().interactions.len());
-        let miss = missed(head, address, name, &self.settings.redactor());
+        let miss = self.unexplained(head.method.as_str(), address, name);
         let request = Withheld {
             cassette: (name, recorded.unwrap_or_default()),
             asked: (&miss.method, &miss.path),
@@ -522,21 +521,31 @@ impl Gateway {
                 self.record_it(cassette)
             ));
         }
-        let miss = missed(head, address, cassette, &self.settings.redactor());
-        let why = format!("{error:?}");
-        let records = self.records(cassette);
-        let miss = if records {
-            let miss = miss.explained(why);
-            self.tell(Event::Unrecorded(miss.clone()));
-            miss
-        } else {
-            let why = report::unopened(&why, (&miss.method, &miss.path));
-            self.note(miss.explained(why))
-        };
-        if records || !(error.is_no_cassette() || error.is_no_name()) {
+        let is_finding = error.is_no_cassette() || error.is_no_name();
+        let miss = self.unexplained(head.method.as_str(), address, cassette);
+        let miss = self.unanswerable(miss, &error);
+        if self.records(cassette) || !is_finding {
             lock(&self.failure).get_or_insert(error);
         }
         miss_answer(&head.headers, &miss.explanation, miss.to_json())
+    }
+
+    /// A request that is not answered, as people may see it.
+    pub(super) fn unexplained(&self, method: &str, address: &Address<'_>, cassette: &str) -> Miss {
+        let path = self.settings.redactor().target(&address.target);
+        Miss::unexplained(address.session, cassette, (method, &path))
+    }
+
+    /// Notes a request that cannot be answered: it was not recorded, or it is a miss.
+    pub(super) fn unanswerable(&self, miss: Miss, error: &Error) -> Miss {
+        let why = format!("{error:?}");
+        if !self.records(&miss.cassette) {
+            let why = report::unopened(&why, (&miss.method, &miss.path));
+            return self.note(miss.explained(why));
+        }
+        let miss = miss.explained(why);
+        self.tell(Event::Unrecorded(miss.clone()));
+        miss
     }
 
     /// Whether a request of that cassette is to be recorded.
@@ -569,14 +578,6 @@ impl Gateway {
     pub(super) fn tell(&self, event: Event) {
         (self.settings.given.listener)(event);
     }
-}
-
-/// A request that is not answered, as people may see it.
-fn missed(head: &Parts, address: &Address<'_>, cassette: &str, redactor: &Redactor) -> Miss {
-    let redacted = redactor.target(&address.target);
-    let path = redacted.unwrap_or_else(|| address.target.clone().into_owned());
-    let asked = (head.method.as_str(), path.as_str());
-    Miss::unexplained(address.session, cassette, asked)
 }
 
 /// The session that a host below `localhost` names: `hello.letta.localhost:8283` is `letta/hello`.

@@ -89,8 +89,7 @@ impl Gateway {
 
     /// A client that is refused everything must not seem to have asked nothing.
     fn tell_refused(&self, method: &Method, host: &str, why: &str) {
-        let redacted = self.settings.redactor().target(host);
-        let asked = redacted.unwrap_or_else(|| host.to_owned());
+        let asked = self.settings.redactor().target(host);
         let cassette = self.settings.cassette.as_str();
         let miss = Miss::unexplained("", cassette, (method.as_str(), &asked));
         let miss = miss.explained(why.to_owned());

@@ -2,10 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use super::event::{Event, Miss};
+use super::event::Miss;
 use super::gateway::Gateway;
 use crate::error::{Error, Kind};
-use crate::review::report;
 use crate::serve::lock;
 use crate::serve::server::{Address, Unread};
 
@@ -34,16 +33,11 @@ impl Gateway {
         let address = Address { session, ..Address::parse(target) };
         let name = address.cassette().ok().flatten();
         let name = name.unwrap_or_else(|| self.settings.cassette.clone());
-        let redacted = self.settings.redactor().target(&address.target);
-        let path = redacted.unwrap_or_else(|| address.target.into_owned());
-        let miss = Miss::unexplained(session, name.as_str(), (method, &path));
-        let why = format!("{error:?}");
+        let miss = self.unexplained(method, &address, name.as_str());
+        let miss = self.unanswerable(miss, &error);
         if self.records(name.as_str()) {
-            let miss = miss.explained(why);
-            self.tell(Event::Unrecorded(miss.clone()));
             lock(&self.failure).get_or_insert(error);
-            return miss;
         }
-        self.note(miss.explained(report::unopened(&why, (method, &path))))
+        miss
     }
 }

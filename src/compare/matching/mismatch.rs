@@ -148,9 +148,9 @@ impl Mismatch {
             recorded: cassette.interactions.len(),
             servers: cassette.recorded.servers(),
             origins: cassette.origins().into_iter().map(str::to_owned).collect(),
-            path: target(&asked.path, veil),
+            path: veil.target(&asked.path),
             message: None,
-            call: called(&body).map(|call| target(&call, veil)),
+            call: called(&body).map(|call| veil.target(&call)),
             method: asked.method.clone(),
         }
     }
@@ -231,7 +231,7 @@ impl Library<'_> {
 
     fn asking(&self, interaction: usize, veil: &Redactor) -> Asking {
         let request = self.request(interaction);
-        let (method, path) = (request.method.clone(), target(&request.path, veil));
+        let (method, path) = (request.method.clone(), veil.target(&request.path));
         let call = called(&request.readable()).map(Cow::into_owned);
         Asking { interaction, frame: None, method, path, call }
     }
@@ -301,10 +301,6 @@ fn is_hidden(request: &Request, veil: &Redactor) -> bool {
     let mut shown = request.clone();
     veil.request(&mut shown);
     shown != *request
-}
-
-fn target(path: &str, veil: &Redactor) -> String {
-    veil.target(path).unwrap_or_else(|| path.to_owned())
 }
 
 /// A place whose name is no secret.

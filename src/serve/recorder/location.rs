@@ -114,7 +114,7 @@ fn refused(address: &str) -> Error {
 
 /// The address without what may be a secret, although it may be no address.
 fn harmless(address: &str) -> String {
-    let redacted = |url: &str| Redactor::standard().target(url).unwrap_or_else(|| url.to_owned());
+    let redacted = |url: &str| Redactor::standard().target(url);
     let Some((before, behind)) = address.rsplit_once('@') else { return redacted(address) };
     let scheme =
         before.split_once("://").map_or(String::new(), |(scheme, _)| format!("{scheme}://"));

@@ -114,7 +114,7 @@ impl Replayer {
     fn asking(&self, interaction: usize) -> Asking {
         let interactions = &self.recorded().cassette().interactions;
         let Request { method, path, .. } = &interactions[interaction].request;
-        let path = Redactor::standard().target(path).unwrap_or_else(|| path.clone());
+        let path = Redactor::standard().target(path);
         Asking { interaction, frame: None, method: method.clone(), path, call: None }
     }
 
