@@ -9,7 +9,7 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body as _;
-use http_body_util::{BodyExt as _, Empty, Full};
+use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::ext::{ReasonPhrase, on_informational};
 use hyper::upgrade::OnUpgrade;
@@ -428,30 +428,23 @@ async fn prepared(
     headers: &mut HeaderMap,
     inward: Option<&Rewriter>,
 ) -> Result<Outgoing, Answer> {
-    let Some(inward) = inward else {
-        return Ok(match body {
-            Asked::Arriving(body) => outgoing(body),
-            Asked::Whole(bytes) if bytes.is_empty() => outgoing(Empty::new()),
-            Asked::Whole(bytes) => outgoing(Full::new(bytes)),
-            Asked::Upgrade(_) => outgoing(Empty::new()),
-        });
-    };
-    let bytes = match body {
-        Asked::Arriving(body) if body.is_end_stream() => return Ok(outgoing(body)),
-        Asked::Arriving(body) if announced(headers).is_none() => {
-            return Ok(outgoing(Rewritten::new(body, inward.clone())));
+    let bytes = match (body, inward) {
+        (Asked::Arriving(body), Some(inward)) if !body.is_end_stream() => {
+            if announced(headers).is_none() {
+                return Ok(outgoing(Rewritten::new(body, inward.clone())));
+            }
+            match came(body, IN_TIME).await {
+                Came::Whole(bytes) => bytes,
+                Came::Cut(_) => return Err(Fault::Abandoned.answer("")),
+                // Not every server takes a request that does not say how long it is.
+                Came::Slowly(body) => return Ok(outgoing(body)),
+            }
         }
-        Asked::Arriving(body) => match came(body, IN_TIME).await {
-            Came::Whole(bytes) => bytes,
-            Came::Cut(_) => return Err(Fault::Abandoned.answer("")),
-            // Not every server takes a request that does not say how long it is.
-            Came::Slowly(body) => return Ok(outgoing(body)),
-        },
-        Asked::Whole(bytes) if bytes.is_empty() => return Ok(outgoing(Empty::new())),
-        Asked::Whole(bytes) => bytes,
-        Asked::Upgrade(_) => Bytes::new(),
+        (Asked::Arriving(body), _) => return Ok(outgoing(body)),
+        (Asked::Whole(bytes), _) => bytes,
+        (Asked::Upgrade(_), _) => Bytes::new(),
     };
-    let Some(replaced) = inward.clone().whole(&bytes) else {
+    let Some(replaced) = inward.and_then(|inward| inward.clone().whole(&bytes)) else {
         return Ok(outgoing(Full::new(bytes)));
     };
     headers.insert(CONTENT_LENGTH, HeaderValue::from(replaced.len()));
