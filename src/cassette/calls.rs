@@ -95,7 +95,6 @@ fn plain(id: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
     use crate::cassette::{Cassette, Content, Frame, Interaction, Peer, Request, Response};
 

@@ -230,6 +230,12 @@ impl Response {
         Self { ms, interim, status, reason, headers, body, trailers, frames, left, end }
     }
 
+    /// A good answer with a body of that media type, in one piece.
+    pub fn whole(media: &str, body: impl Into<Bytes>) -> Self {
+        let headers = Headers::from_iter([("content-type", media.to_owned())]);
+        Self { headers, body: Body::Whole(body.into()), ..Self::of(200) }
+    }
+
     /// Notes when the client left, if more of the answer came later: all of it, however soon, or what it may not have
     /// left for.
     pub(crate) fn note_left(&mut self, left: Option<u64>) {

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::arguments::{Folder, absolute};
 use super::{Exit, tell};
-use crate::cassette::{Body, Cassette, Headers, Interaction, Name, Request, Response};
+use crate::cassette::{Cassette, Interaction, Name, Request, Response};
 use crate::error::{Error, Kind, Result};
 use crate::redact::Redactor;
 use crate::store::{self, from_here};
@@ -43,14 +43,9 @@ impl New {
 }
 
 fn stub() -> Cassette {
-    let json = || Headers::from_iter([("content-type", "application/json")]);
-    let asked = r#"{"asked":true}"#.into();
-    let request = Request { headers: json(), body: asked, ..Request::of("POST", "/v1/path") };
-    let response = Response {
-        headers: json(),
-        body: Body::Whole(r#"{"answered":true}"#.into()),
-        ..Response::of(200)
-    };
+    let response = Response::whole("application/json", r#"{"answered":true}"#);
+    let (headers, body) = (response.headers.clone(), r#"{"asked":true}"#.into());
+    let request = Request { headers, body, ..Request::of("POST", "/v1/path") };
     let interactions = vec![Interaction::of(request, response)];
     Cassette { interactions, ..Cassette::default() }
 }

@@ -518,20 +518,12 @@ fn is_amount(text: &str, range: &Range<usize>) -> bool {
 #[cfg(all(test, feature = "record"))]
 mod tests {
     use super::*;
-    use crate::cassette::{Body, Response};
+    use crate::cassette::Response;
 
     fn exchange(asked: String, told: &str) -> Interaction {
-        let headers = [("content-type", "application/json")];
-        let response = Response {
-            headers: Headers::from_iter(headers),
-            body: Body::Whole(told.to_owned().into()),
-            ..Response::of(200)
-        };
-        let request = Request {
-            headers: Headers::from_iter(headers),
-            body: asked.into(),
-            ..Request::of("POST", "/chat")
-        };
+        let response = Response::whole("application/json", told.to_owned());
+        let headers = response.headers.clone();
+        let request = Request { headers, body: asked.into(), ..Request::of("POST", "/chat") };
         Interaction::of(request, response)
     }
 

@@ -1,9 +1,6 @@
 //! What a server promises: learned, written, and held against one answer.
 
-use bytes::Bytes;
-use retape::cassette::{
-    Body, End, Evidence, Headers, Id, Interaction, Outcome, Reach, Request, Response,
-};
+use retape::cassette::{Body, End, Evidence, Id, Interaction, Outcome, Reach, Request, Response};
 use retape::config::Config;
 use retape::contract::{Contract, Finding, History, Traffic, check};
 use retape::message::Protocols;
@@ -14,12 +11,9 @@ const ASKED: [&str; 3] = [r#"{"type":"thought"}"#, r#"{"type":"question","id":7}
 const APPROVED: [&str; 3] = [r#"{"type":"result","ok":true}"#, r#"{"type":"thought"}"#, "[DONE]"];
 
 fn interaction(asked: &str, run: usize, events: &[&str]) -> Interaction {
-    let mut headers = Headers::default();
-    headers.append("content-type", "text/event-stream");
     let id = format!(r#""run_id":"run-00{run}","type""#);
     let data = events.iter().map(|data| format!("data: {}\n\n", data.replace(r#""type""#, &id)));
-    let body = Body::Whole(data.collect::<String>().into());
-    let response = Response { headers, body, ..Response::of(200) };
+    let response = Response::whole("text/event-stream", data.collect::<String>());
     let body = format!(r#"{{"type":"{asked}","text":"say {run}"}}"#).into();
     Interaction::of(Request { body, ..Request::of("POST", "/chat") }, response)
 }
@@ -866,14 +860,8 @@ fn what_a_query_or_a_form_says_is_an_echo_where_it_comes_back() {
 
 /// An answer in JSON to a question by GET.
 fn found(path: &str, says: &str) -> Interaction {
-    let mut found = interaction("", 0, &[]);
-    let Outcome::Response(response) = &mut found.outcome else { panic!("it was answered") };
-    response.headers = Headers::default();
-    response.headers.append("content-type", "application/json");
-    response.body = Body::Whole(says.to_owned().into());
-    (found.request.method, found.request.path) = ("GET".to_owned(), path.to_owned());
-    found.request.body = Bytes::new();
-    found
+    let response = Response::whole("application/json", says.to_owned());
+    Interaction::of(Request::of("GET", path), response)
 }
 
 #[test]

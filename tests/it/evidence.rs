@@ -1,7 +1,7 @@
 //! Who has seen what contracts say.
 
 use insta::assert_snapshot;
-use retape::cassette::{Body, Headers, Interaction, Request, Response};
+use retape::cassette::{Interaction, Request, Response};
 use retape::contract::{Evidence, Traffic};
 use retape::message::Protocols;
 use retape::review::report::{Colour, evidence, evidence_to_json};
@@ -9,15 +9,8 @@ use retape::{Cassette, Name};
 
 /// A request and a stream of JSON lines that answers it.
 fn streamed(path: &str, lines: &[&str]) -> Interaction {
-    let mut headers = Headers::default();
-    headers.append("content-type", "application/x-ndjson");
-    let response = Response {
-        headers,
-        body: Body::Whole(format!("{}\n", lines.join("\n")).into()),
-        ..Response::of(200)
-    };
-    let request = Request::of("POST", path);
-    Interaction::of(request, response)
+    let response = Response::whole("application/x-ndjson", format!("{}\n", lines.join("\n")));
+    Interaction::of(Request::of("POST", path), response)
 }
 
 fn shown(interactions: Vec<Interaction>) -> Vec<Evidence> {

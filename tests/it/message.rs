@@ -1,6 +1,6 @@
 //! Bodies cut into typed messages.
 
-use retape::cassette::{Body, Chunk, Headers, Response};
+use retape::cassette::{Body, Chunk, Response};
 use retape::config::Config;
 use retape::message::sse::{Content, Decoder, Item};
 use retape::message::{self, Framing, Messages, Protocols, Trace, json, ndjson};
@@ -547,11 +547,7 @@ mod trace {
     #[test]
     fn what_is_called_json_and_is_a_value_on_each_line_is_lines() {
         let framing = |body: &str| {
-            let response = Response {
-                headers: Headers::from_iter([("content-type", "application/json")]),
-                body: Body::Whole(body.to_owned().into()),
-                ..Response::of(200)
-            };
+            let response = Response::whole("application/json", body.to_owned());
             let Messages { framing, list, .. } = Messages::of(&response, &Protocols::default());
             (framing, list.len())
         };

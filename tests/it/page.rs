@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use retape::cassette::{Body, Headers, Interaction, Request, Response};
+use retape::cassette::{Interaction, Request, Response};
 use retape::review::change::{Known, Report, compare};
 use retape::review::report::{Colour, Face, changes};
 use retape::{Cassette, Name};
@@ -16,20 +16,12 @@ const EMPTY: usize = 64 * 1024;
 
 /// A stream of messages of these types, in answer to a request to a path.
 fn interaction(path: &str, said: &[&str]) -> Interaction {
-    let mut headers = Headers::default();
-    headers.append("content-type", "text/event-stream");
     let data = said.iter().map(|tag| {
         let json = serde_json::json!({"type": tag, "text": HOSTILE});
         format!("data: {json}\n\n")
     });
-    let response = Response {
-        ms: 5,
-        headers,
-        body: Body::Whole(data.collect::<String>().into()),
-        ..Response::of(200)
-    };
-    let request = Request::of("POST", path);
-    Interaction::of(request, response)
+    let response = Response::whole("text/event-stream", data.collect::<String>());
+    Interaction::of(Request::of("POST", path), Response { ms: 5, ..response })
 }
 
 /// Streams that lose their end, and say what is hostile, in so many cassettes.

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use insta::assert_snapshot;
-use retape::cassette::{Body, Headers, Interaction, Outcome, Request, Response};
+use retape::cassette::{Body, Interaction, Outcome, Request, Response};
 use retape::config::Config;
 use retape::contract::{Contract, Finding, Kinds, Traffic, check};
 use retape::message::Protocols;
@@ -26,14 +26,8 @@ fn run(number: usize, tools: usize) -> Vec<String> {
 }
 
 fn interaction(events: &[String]) -> Interaction {
-    let mut headers = Headers::default();
-    headers.append("content-type", "text/event-stream");
     let data = events.iter().map(|data| format!("data: {data}\n\n"));
-    let response = Response {
-        headers,
-        body: Body::Whole(data.collect::<String>().into()),
-        ..Response::of(200)
-    };
+    let response = Response::whole("text/event-stream", data.collect::<String>());
     let request = Request { body: Bytes::from_static(b"{}"), ..Request::of("POST", "/runs") };
     Interaction::of(request, response)
 }
@@ -256,17 +250,11 @@ fn a_person_may_say_what_tells_the_types() {
 
 /// A message of a client over a WebSocket, and what the server says until the next one.
 fn sent(message: &Value, said: &[Value]) -> Interaction {
-    let mut sent = interaction(&[]);
-    sent.request.method = "SEND".to_owned();
-    sent.request.path = "/v1/realtime".to_owned();
-    sent.request.body = message.to_string().into();
-    let Outcome::Response(response) = &mut sent.outcome else { panic!("it was answered") };
-    response.status = 101;
-    response.headers = Headers::default();
-    response.headers.append("content-type", "application/x-ndjson");
     let lines = said.iter().map(|line| format!("{line}\n"));
-    response.body = Body::Whole(lines.collect::<String>().into());
-    sent
+    let response = Response::whole("application/x-ndjson", lines.collect::<String>());
+    let body = message.to_string().into();
+    let request = Request { body, ..Request::of("SEND", "/v1/realtime") };
+    Interaction::of(request, Response { status: 101, ..response })
 }
 
 /// A session in which a client speaks a few times. The second time it interrupts the answer.

@@ -1,6 +1,6 @@
 //! What goes together by what is said: numbers of one message, how many there are, texts in pieces.
 
-use retape::cassette::{Body, Headers, Interaction, Outcome, Request, Response};
+use retape::cassette::{Body, Interaction, Outcome, Request, Response};
 use retape::contract::invariant::Invariant;
 use retape::contract::{Finding, Traffic, check};
 use retape::message::Protocols;
@@ -204,13 +204,10 @@ fn numbers_that_only_happen_to_be_in_order_are_hardly_ever_tied() {
 #[test]
 fn a_body_that_is_no_stream_counts_its_elements() {
     let asked = |number: usize| {
-        let mut headers = Headers::default();
-        headers.append("content-type", "application/json");
         let data: Vec<Value> =
             (0..number % 4).map(|at| json!({"name": format!("n {at}")})).collect();
         let body = json!({"count": data.len(), "data": data}).to_string();
-        let body = Body::Whole(body.into());
-        let response = Response { headers, body, ..Response::of(200) };
+        let response = Response::whole("application/json", body);
         Interaction::of(Request::of("GET", format!("/things?page={number}")), response)
     };
     let interactions: Vec<Interaction> = (0..9).map(asked).collect();

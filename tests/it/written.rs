@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use proptest::prelude::*;
-use retape::cassette::{Body, Headers, Interaction, Request, Response};
+use retape::cassette::{Interaction, Request, Response};
 use retape::contract::{Contract, Finding, Traffic, check};
 use retape::message::Protocols;
 use retape::{Cassette, Name};
@@ -88,9 +88,7 @@ fn interaction(random: &mut Random, tag: &str, names: &[&str], is_stream: bool) 
     } else {
         ("application/json", value(random, 3).to_string())
     };
-    let mut headers = Headers::default();
-    headers.append("content-type", media);
-    let response = Response { headers, body: Body::Whole(body.into()), ..Response::of(200) };
+    let response = Response::whole(media, body);
     // What is asked may decide about the order: a word in a field, or in a list of them.
     let asked = match random.below(3) {
         0 => json!([{ names[0]: names[random.below(names.len())] }]),

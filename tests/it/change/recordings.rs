@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use retape::cassette::{Body, Headers, Interaction, Outcome, Request, Response};
+use retape::cassette::{Interaction, Outcome, Request, Response};
 use retape::contract::{self, Contract, Traffic};
 use retape::message::Protocols;
 use retape::review::change::{self, Exchange, Known, Report, Rule, State, Verdict, compare};
@@ -21,11 +21,7 @@ pub(super) fn exchange(path: &str, asked: &str, status: u16, said: &[&str]) -> I
         true => said.iter().map(|data| format!("data: {data}\n\n")).collect(),
         false => said.concat(),
     };
-    let response = Response {
-        headers: Headers::from_iter([("content-type", media)]),
-        body: Body::Whole(body.into()),
-        ..Response::of(status)
-    };
+    let response = Response { status, ..Response::whole(media, body) };
     let request = Request { body: Bytes::from(asked.to_owned()), ..Request::of("POST", path) };
     Interaction::of(request, response)
 }
