@@ -1,9 +1,8 @@
 //! What values always were, and never are any more, is told though no contract says it.
 
-use super::recordings::exchange;
+use super::recordings::{compared, exchange};
 use super::state::{Side, apart};
 use super::told;
-use retape::review::change::{Known, compare};
 use retape::{Cassette, Name};
 
 /// Twelve recordings in which the server says this, each to a question of its own that both sides ask.
@@ -20,8 +19,7 @@ fn asking(question: &str, said: impl Fn(usize) -> String) -> Side {
 }
 
 fn between(old: &Side, new: &Side) -> Vec<String> {
-    let known = |name, cassettes| Known { name, path: "c", cassettes, accepted: &[] };
-    told(&compare(known("old", old), known("new", new)))
+    told(&compared(old, new))
 }
 
 /// What is told where values of one field are others, as JSON.

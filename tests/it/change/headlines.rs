@@ -1,11 +1,10 @@
 //! What the first line says.
 
-use retape::message::Protocols;
-use retape::review::change::{self, Approval, Known, Report};
+use retape::review::change::{Approval, Report};
 use retape::review::report::{Colour, Face, changes};
 use retape::{Cassette, Name};
 
-use super::recordings::{exchange, learned};
+use super::recordings::{checked, checked_by, exchange, learned};
 use super::{body, compared, told};
 
 #[track_caller]
@@ -46,9 +45,8 @@ fn an_endpoint_that_fails_as_nothing_was_accepted_is_named() {
     };
     let accepted = learned(&side(vec![one("/a")]));
     let now = side(vec![one("/a"), one("/b"), one("/c")]);
-    let known = Known { name: "new", path: "c", cassettes: &now, accepted: &accepted };
 
-    let report = change::check(&Protocols::default(), known).report;
+    let report = checked_by(&accepted, &now);
 
     assert_eq!(first_line(&report), "no contract is accepted for POST /b, and 1 more endpoint");
 }
@@ -60,10 +58,8 @@ fn what_changed_is_named_before_what_nobody_accepted() {
         let interactions = (0..4).map(one).collect();
         vec![(Name::new("talk").unwrap(), Cassette { interactions, ..Cassette::default() })]
     };
-    let (accepted, now) = (learned(&answered(422)), answered(400));
-    let known = Known { name: "new", path: "c", cassettes: &now, accepted: &accepted };
 
-    let report = change::check(&Protocols::default(), known).report;
+    let report = checked(&answered(422), &answered(400));
 
     let text = changes(&report, Face::Text, Colour::Plain).replace('\n', " ");
     let both =

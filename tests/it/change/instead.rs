@@ -1,10 +1,9 @@
 //! Answers that take the place of others.
 
-use retape::message::Protocols;
-use retape::review::change::{self, Known, Report, compare};
+use retape::review::change::Report;
 use retape::{Cassette, Name};
 
-use super::recordings::{exchange, learned};
+use super::recordings::{checked, compared, exchange};
 use super::told;
 
 /// What one scenario was answered: a status, and whether that is a stream.
@@ -33,12 +32,6 @@ fn asking(word: &str, answers: &[(Answer, usize)]) -> Vec<(Name, Cassette)> {
     all.enumerate().map(one).collect()
 }
 
-fn checked(old: &[(Name, Cassette)], new: &[(Name, Cassette)]) -> Report {
-    let accepted = learned(old);
-    let known = Known { name: "new", path: "c", cassettes: new, accepted: &accepted };
-    change::check(&Protocols::default(), known).report
-}
-
 #[track_caller]
 fn check(old: &[(Answer, usize)], new: &[(Answer, usize)], expected: &[&str]) {
     assert_eq!(told(&checked(&scenarios(old), &scenarios(new))), expected);
@@ -48,9 +41,7 @@ fn check(old: &[(Answer, usize)], new: &[(Answer, usize)], expected: &[&str]) {
 #[track_caller]
 fn check_all(old: &[(Answer, usize)], new: &[(Answer, usize)], expected: &[&str]) {
     check(old, new, expected);
-    let known = |name, cassettes| Known { name, path: "c", cassettes, accepted: &[] };
-    let (old, new) = (scenarios(old), asking("bye", new));
-    assert_eq!(told(&compare(known("old", &old), known("new", &new))), expected);
+    assert_eq!(told(&compared(&scenarios(old), &asking("bye", new))), expected);
 }
 
 const REFUSED: &str = "request-refused: a request that was answered with 200 is refused with 404";
@@ -62,9 +53,8 @@ fn check_and_diff_tell_alike_what_scenarios_are_answered_now_that_were_recorded_
     for (old, new) in [(Json(200), Json(404)), (Json(202), Json(201)), (Stream, Json(200))] {
         let old = scenarios(&[(old, 5), (new, 5)]);
         let new = scenarios(&[(new, 10)]);
-        let known = |name, cassettes| Known { name, path: "c", cassettes, accepted: &[] };
 
-        let (diff, check) = (compare(known("old", &old), known("new", &new)), checked(&old, &new));
+        let (diff, check) = (compared(&old, &new), checked(&old, &new));
 
         let of = |report: &Report| {
             let changes = report.changes.iter().map(|it| (it.fingerprint.clone(), it.verdict));

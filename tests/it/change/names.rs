@@ -1,11 +1,10 @@
 //! Names in paths, which are no endpoints of their own.
 
 use retape::cassette::{Interaction, Outcome};
-use retape::message::Protocols;
 use retape::review::change::{self, Known};
 use retape::{Cassette, Name};
 
-use super::recordings::{compared, exchange, learned};
+use super::recordings::{checked, compared, exchange, learned};
 use super::state::{apart, both};
 use super::told;
 
@@ -32,11 +31,8 @@ fn recorded(ids: &[&str], is_begun: bool, said: &str) -> Vec<(Name, Cassette)> {
 /// What `diff` and `check` tell alike.
 #[track_caller]
 fn check(old: &[(Name, Cassette)], new: &[(Name, Cassette)], expected: &[&str]) {
-    let accepted = learned(old);
-    let known = Known { name: "new", path: "c", cassettes: new, accepted: &accepted };
-
     assert_eq!(told(&compared(old, new)), expected, "diff");
-    assert_eq!(told(&change::check(&Protocols::default(), known).report), expected, "check");
+    assert_eq!(told(&checked(old, new)), expected, "check");
 }
 
 const OLD: &str = r#"{"steps":3,"title":"red fox"}"#;

@@ -36,6 +36,16 @@ pub(super) fn compared(old: &[(Name, Cassette)], new: &[(Name, Cassette)]) -> Re
     compare(known("old", old), known("new", new))
 }
 
+/// What `check` tells of recordings by what others have taught.
+pub(super) fn checked(old: &[(Name, Cassette)], new: &[(Name, Cassette)]) -> Report {
+    checked_by(&learned(old), new)
+}
+
+pub(super) fn checked_by(accepted: &[Contract], new: &[(Name, Cassette)]) -> Report {
+    let known = Known { name: "new", path: "cassettes", cassettes: new, accepted };
+    change::check(&Protocols::default(), known).report
+}
+
 #[track_caller]
 fn check(old: Vec<Interaction>, new: Vec<Interaction>, expected: &[&str]) {
     assert_eq!(told(&compared(&side(old), &side(new))), expected);
@@ -235,9 +245,7 @@ fn another_media_type_breaks_where_it_takes_the_place_of_one() {
         sides.map(|(name, cassette)| (Name::new(name).unwrap(), cassette)).collect()
     };
     let both = |old: &[(Name, Cassette)], new: &[(Name, Cassette)]| -> [Vec<String>; 2] {
-        let accepted = learned(old);
-        let known = Known { name: "new", path: "cassettes", cassettes: new, accepted: &accepted };
-        [compared(old, new), change::check(&Protocols::default(), known).report]
+        [compared(old, new), checked(old, new)]
             .map(|report| told(&report).into_iter().filter(|it| it.contains("media-new")).collect())
     };
     let old = named(["one", "two"], vec![json(ASKED), json(OTHER)]);
@@ -296,9 +304,7 @@ fn a_contract_of_one_recording_knows_its_scenario() {
         store::contracts(folder.path()).unwrap()
     };
     let check = |new: &[(Name, Cassette)], expected: &str| {
-        let accepted = accepted(&one("first", 200, whole));
-        let known = Known { name: "new", path: "cassettes", cassettes: new, accepted: &accepted };
-        let told = told(&change::check(&Protocols::default(), known).report);
+        let told = told(&checked_by(&accepted(&one("first", 200, whole)), new));
         let told: Vec<&str> = told.iter().filter_map(|it| Some(it.split_once(':')?.0)).collect();
         assert_eq!(told, [expected]);
     };
@@ -414,10 +420,7 @@ fn what_a_contract_of_many_recordings_promises_is_weighed_as_many() {
         (0..count).map(one).collect()
     };
     let told_of = |count: usize| -> Vec<String> {
-        let accepted = learned(&talk(count, ["open", "closed"]));
-        let new = talk(count, ["OPEN", "CLOSED"]);
-        let known = Known { name: "new", path: "cassettes", cassettes: &new, accepted: &accepted };
-        told(&change::check(&Protocols::default(), known).report)
+        told(&checked(&talk(count, ["open", "closed"]), &talk(count, ["OPEN", "CLOSED"])))
     };
 
     let verdicts = |told: Vec<String>| -> Vec<String> {
@@ -508,9 +511,7 @@ fn a_call_that_comes_to_an_error_now_breaks() {
     assert!(is_told(compared(&side(worked()), &side(failed()))));
     assert!(!is_told(compared(&side(failed()), &side(worked()))));
     let accepted = |recorded: Vec<Interaction>, new: Vec<Interaction>| {
-        let (accepted, new) = (learned(&side(recorded)), side(new));
-        let known = Known { name: "new", path: "cassettes", cassettes: &new, accepted: &accepted };
-        told(&change::check(&Protocols::default(), known).report)
+        told(&checked(&side(recorded), &side(new)))
     };
     assert!(accepted(worked(), failed()).iter().any(|it| it.ends_with(what)));
     assert!(!accepted(failed(), failed()).iter().any(|it| it.ends_with(what)));
@@ -994,9 +995,7 @@ fn a_list_that_is_filled_now_in_all_recordings_is_another_value() {
     check(talk(r#"{"tools":[]}"#), talk(r#"{"tools":[{"name":"x"}]}"#), &[told_of_lists]);
 
     let (old, new) = (side(talk(r#"{"tools":[]}"#)), side(talk(r#"{"tools":[{"name":"x"}]}"#)));
-    let accepted = learned(&old);
-    let known = Known { name: "new", path: "cassettes", cassettes: &new, accepted: &accepted };
-    let report = change::check(&Protocols::default(), known).report;
+    let report = checked(&old, &new);
     assert_eq!(told(&report), [told_of_lists]);
     assert!(!report.fails());
 }
@@ -1060,17 +1059,13 @@ fn streams_that_lose_what_some_of_them_ended_with_break_the_contract() {
         };
         side((0..9).map(turn).collect())
     };
-    let checked = |old: &[(Name, Cassette)], new: &[(Name, Cassette)]| {
-        let accepted = learned(old);
-        let new = Known { name: "new", path: "cassettes", cassettes: new, accepted: &accepted };
-        told(&change::check(&Protocols::default(), new).report)
-    };
+    let told_of = |old: &[(Name, Cassette)], new: &[(Name, Cassette)]| told(&checked(old, new));
     let whole = talk(|_| true);
 
-    assert_eq!(checked(&whole, &whole), <[&str; 0]>::default());
+    assert_eq!(told_of(&whole, &whole), <[&str; 0]>::default());
     let lost = talk(|tag| !["stop", "cancelled"].contains(tag));
     assert_eq!(
-        checked(&whole, &lost),
+        told_of(&whole, &lost),
         [
             "breaking tag-gone: `stop` messages are not seen any more",
             "trim tag-gone: `cancelled` messages are not seen any more"
@@ -1078,7 +1073,7 @@ fn streams_that_lose_what_some_of_them_ended_with_break_the_contract() {
     );
     let half = talk(|tag| *tag != "cancelled");
     assert_eq!(
-        checked(&whole, &half),
+        told_of(&whole, &half),
         [
             "unproven order-end-new: the stream ends after `tick` with no `cancelled` or `stop`",
             "trim tag-gone: `cancelled` messages are not seen any more"
@@ -1116,9 +1111,7 @@ fn an_end_that_is_lost_breaks_and_another_end_may_have_been_possible() {
         (&["start", "part", "failed"], false),
         (&["start", "failed"], false),
     ] {
-        let new = talks(10, 1, said);
-        let new = Known { name: "new", path: "cassettes", cassettes: &new, accepted: &accepted };
-        let report = change::check(&Protocols::default(), new).report;
+        let report = checked_by(&accepted, &talks(10, 1, said));
 
         let is_breaking = report.changes.iter().any(|it| it.verdict == Verdict::Breaking);
         assert_eq!(is_breaking, is_broken, "{said:?}: {:?}", told(&report));

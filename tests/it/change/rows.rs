@@ -1,11 +1,10 @@
 //! What is kept and comes again in each recording.
 
 use retape::contract::Contract;
-use retape::message::Protocols;
-use retape::review::change::{Known, Verdict, check};
+use retape::review::change::Verdict;
 use retape::{Cassette, Name};
 
-use super::recordings::{asked, compared, exchange, learned};
+use super::recordings::{asked, checked, checked_by, compared, exchange, learned};
 use super::told;
 
 /// Scenarios that each read a list with these rows.
@@ -34,8 +33,7 @@ const FREE: &str = r#""tier":"free","zip":"20095""#;
 const OTHER: &str = r#""tier":"silver","zip":"4000-001""#;
 
 fn verdicts(accepted: &[Contract], new: &[(Name, Cassette)]) -> Vec<Verdict> {
-    let new = Known { name: "new", path: "cassettes", cassettes: new, accepted };
-    let report = check(&Protocols::default(), new).report;
+    let report = checked_by(accepted, new);
     report.changes.iter().map(|change| change.verdict).collect()
 }
 
@@ -121,12 +119,7 @@ fn what_a_message_of_json_rpc_answers_is_no_row() {
         };
         (0..12).map(one).collect()
     };
-    let checked = |old: &str, new: &str| {
-        let accepted = learned(&recorded(old));
-        let new = recorded(new);
-        let known = Known { name: "new", path: "cassettes", cassettes: &new, accepted: &accepted };
-        check(&Protocols::default(), known).report
-    };
+    let checked = |old: &str, new: &str| checked(&recorded(old), &recorded(new));
     let result = |can: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"can":{{{can}}}}}}}"#);
     let thing = |can: &str| format!(r#"{{"id":"thg_1Kx9Qa7Zt1","can":{{{can}}}}}"#);
 

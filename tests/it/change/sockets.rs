@@ -2,11 +2,11 @@
 
 use retape::Name;
 use retape::cassette::format::decode;
-use retape::message::Protocols;
-use retape::review::change::{self, Known, Report};
 use retape::review::report::{ShowOptions, show};
-use retape::store::{Side, load_side};
+use retape::store::load_side;
 
+use super::recordings::{checked, compared};
+use super::state::Side;
 use super::told;
 
 /// A WebSocket with these frames.
@@ -38,18 +38,7 @@ fn recordings(count: usize, frames: impl Fn(usize) -> String) -> Side {
         let path = folder.path().join(format!("talk-{number}.json"));
         std::fs::write(path, socket(&frames(number))).unwrap();
     }
-    load_side(folder.path(), &Name::new("unused").unwrap()).unwrap()
-}
-
-fn compared(old: &Side, new: &Side) -> Report {
-    let known = |name, cassettes| Known { name, path: "c", cassettes, accepted: &[] };
-    change::compare(known("old", &old.cassettes), known("new", &new.cassettes))
-}
-
-fn checked(old: &Side, new: &Side) -> Report {
-    let accepted = super::recordings::learned(&old.cassettes);
-    let known = Known { name: "new", path: "c", cassettes: &new.cassettes, accepted: &accepted };
-    change::check(&Protocols::default(), known).report
+    load_side(folder.path(), &Name::new("unused").unwrap()).unwrap().cassettes
 }
 
 /// What `diff` and `check` tell alike.
@@ -215,7 +204,7 @@ fn a_message_is_numbered_within_its_interaction_and_found_in_the_file() {
         for number in 0..6 {
             std::fs::write(folder.path().join(format!("talk-{number}.json")), talk(last)).unwrap();
         }
-        load_side(folder.path(), &Name::new("unused").unwrap()).unwrap()
+        load_side(folder.path(), &Name::new("unused").unwrap()).unwrap().cassettes
     };
 
     let mut report = compared(&side("1"), &side("\"1\""));

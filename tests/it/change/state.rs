@@ -2,11 +2,9 @@
 //! by what the server has in mind, and what is said of the path.
 
 use retape::cassette::{End, Interaction, Outcome};
-use retape::message::Protocols;
-use retape::review::change::{self, Known, compare};
 use retape::{Cassette, Name};
 
-use super::recordings::{exchange, learned};
+use super::recordings::{checked, compared, exchange};
 use super::told;
 
 pub(super) type Side = Vec<(Name, Cassette)>;
@@ -22,13 +20,7 @@ pub(super) fn apart(prefix: &str, interactions: impl IntoIterator<Item = Interac
 
 /// What `diff` and `check` tell.
 pub(super) fn both(old: &Side, new: &Side) -> [Vec<String>; 2] {
-    let known = |name, cassettes| Known { name, path: "c", cassettes, accepted: &[] };
-    let accepted = learned(old);
-    let checked = change::check(
-        &Protocols::default(),
-        Known { accepted: &accepted, ..known("new", new.as_slice()) },
-    );
-    [told(&compare(known("old", old), known("new", new))), told(&checked.report)]
+    [told(&compared(old, new)), told(&checked(old, new))]
 }
 
 /// Streams to requests of their own, of which the server cuts the first ones.

@@ -1,10 +1,8 @@
 //! What recordings show together, and of how many that could.
 
-use retape::message::Protocols;
-use retape::review::change::{self, Known, Report};
 use retape::{Cassette, Name};
 
-use super::recordings::{asked, compared, exchange, learned};
+use super::recordings::{asked, checked, compared, exchange};
 use super::told;
 
 type Cassettes = Vec<(Name, Cassette)>;
@@ -18,12 +16,6 @@ fn talk(count: usize, said: impl Fn(usize) -> Vec<String>) -> Cassettes {
     };
     let interactions = (0..count).map(one).collect();
     vec![(Name::new("talk").unwrap(), Cassette { interactions, ..Cassette::default() })]
-}
-
-fn checked(old: &Cassettes, new: &Cassettes) -> Report {
-    let accepted = learned(old);
-    let known = Known { name: "new", path: "c", cassettes: new, accepted: &accepted };
-    change::check(&Protocols::default(), known).report
 }
 
 #[track_caller]
