@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use saphyr::{LoadableYamlNode as _, YamlOwned};
 
-use crate::retape::{Stage, said, told};
+use crate::retape::{Stage, recorded, said, told};
 
 /// Lists the comments, takes one, or refuses to.
 const GH: &str = r#"#!/usr/bin/env bash
@@ -65,10 +65,7 @@ impl Repository {
         }
         repository.stage.write("fake/notes", "[]");
         for name in ["approve_tokens", "deny_tokens"] {
-            let recorded = format!("cassettes/letta/hitl/{name}.json");
-            let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join(recorded);
-            let text = std::fs::read_to_string(recorded).unwrap();
-            repository.stage.write(&format!("work/cassettes/{name}.json"), &text);
+            repository.stage.write(&format!("work/cassettes/{name}.json"), &recorded(name));
         }
         repository.git(&["init", "--quiet", "--initial-branch=main"]);
         assert!(

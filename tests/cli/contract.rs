@@ -1,27 +1,14 @@
 //! `retape check` and `retape accept`.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use insta::assert_snapshot;
 
-use crate::retape::{Stage, said, told};
+use crate::retape::{Stage, said};
 
 /// A folder with cassettes of a real server, streamed.
 fn stage() -> Stage {
-    let stage = Stage::new();
-    for name in ["approve_tokens", "deny_tokens", "approve_steps", "return_tokens"] {
-        let recorded =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("cassettes/letta/hitl/{name}.json"));
-        stage.write(&format!("cassettes/{name}.json"), &std::fs::read_to_string(recorded).unwrap());
-    }
-    stage
-}
-
-/// Runs a subcommand: its exit status, what it tells, and what it says beside.
-fn run(stage: &Stage, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = stage.retape(arguments).output().unwrap();
-    (output.status.code(), told(&output), said(&output))
+    Stage::with_recorded(&["approve_tokens", "deny_tokens", "approve_steps", "return_tokens"])
 }
 
 const STREAM: &str = "POST-v1-agents-agent_id-messages-stream-200-event-stream.snap";
@@ -30,7 +17,7 @@ const STREAM: &str = "POST-v1-agents-agent_id-messages-stream-200-event-stream.s
 fn a_contract_is_proposed_accepted_and_kept() {
     let stage = stage();
 
-    let (status, found, _) = run(&stage, &["check"]);
+    let (status, found, _) = stage.run(&["check"]);
     assert_eq!(status, Some(1));
     assert!(
         found.contains(
@@ -41,12 +28,12 @@ fn a_contract_is_proposed_accepted_and_kept() {
     );
     let proposed = stage.read(&format!("cassettes/contracts/{STREAM}.new"));
 
-    let (status, ..) = run(&stage, &["accept"]);
+    let (status, ..) = stage.run(&["accept"]);
     assert_eq!(status, Some(0));
     assert_eq!(stage.read(&format!("cassettes/contracts/{STREAM}")), proposed);
     assert!(!stage.folder().join(format!("cassettes/contracts/{STREAM}.new")).exists());
 
-    let (status, found, said) = run(&stage, &["check"]);
+    let (status, found, said) = stage.run(&["check"]);
     assert_eq!((status, found.as_str()), (Some(0), ""));
     assert!(said.contains("all contracts are kept"), "{said}");
 }
@@ -69,11 +56,11 @@ fn answers_of_which_nothing_is_promised_are_named() {
     let text = format!("{head}\"interactions\": [{}]}}", interactions.join(", "));
     stage.write("cassettes/mixed.json", &text);
 
-    let (_, _, accepted) = run(&stage, &["accept"]);
-    let (status, _, said) = run(&stage, &["check"]);
+    let (_, _, accepted) = stage.run(&["accept"]);
+    let (status, _, said) = stage.run(&["check"]);
     stage.write("old/mixed.json", &text.replace("a,b", "b,a"));
-    let (_, _, compared) = run(&stage, &["diff", "old", "cassettes"]);
-    let (_, _, same) = run(&stage, &["diff", "cassettes", "cassettes"]);
+    let (_, _, compared) = stage.run(&["diff", "old", "cassettes"]);
+    let (_, _, same) = stage.run(&["diff", "cassettes", "cassettes"]);
 
     let told = "2 contracts of answers that are no JSON: what they say is not checked (GET /list, GET /table)";
     assert!(accepted.contains(told), "{accepted}");
@@ -97,13 +84,13 @@ fn a_contract_that_does_not_say_yet_how_often_something_was_seen_is_written_anew
     let (head, _) = recorded.split_once("\"interactions\"").unwrap();
     let text = format!("{head}\"interactions\": [{}]}}", pages.join(", "));
     stage.write("cassettes/pages.json", &text);
-    run(&stage, &["accept"]);
+    stage.run(&["accept"]);
     let file = "cassettes/contracts/GET-pages-200.snap";
     let accepted = stage.read(file);
     let seen = "  seen: \"body more? 6/12\"\n";
 
     stage.write(file, &accepted.replace(seen, ""));
-    let (status, ..) = run(&stage, &["accept"]);
+    let (status, ..) = stage.run(&["accept"]);
 
     assert!(accepted.contains(seen), "{accepted}");
     assert_eq!(status, Some(0));
@@ -113,13 +100,13 @@ fn a_contract_that_does_not_say_yet_how_often_something_was_seen_is_written_anew
 #[test]
 fn recordings_of_commands_that_failed_are_told_and_not_checked() {
     let stage = stage();
-    run(&stage, &["accept"]);
+    stage.run(&["accept"]);
     let recorded = stage.read("cassettes/approve_steps.json");
     stage.write("cassettes/approve_steps.failed.json", &recorded);
     stage.write("cassettes/approve_steps.failed-2.json", &recorded);
     stage.write("cassettes/approve_steps.unanswered.json", &recorded);
 
-    let (status, _, said) = run(&stage, &["check"]);
+    let (status, _, said) = stage.run(&["check"]);
 
     assert_eq!(status, Some(0));
     assert_snapshot!(said, @"
@@ -133,16 +120,16 @@ fn recordings_of_commands_that_failed_are_told_and_not_checked() {
 #[test]
 fn contracts_are_read_with_whatever_line_ends_a_checkout_gives_them() {
     let stage = stage();
-    run(&stage, &["accept"]);
+    stage.run(&["accept"]);
     let file = format!("cassettes/contracts/{STREAM}");
     let accepted = stage.read(&file);
 
     stage.write(&file, &accepted.replace('\n', "\r\n"));
-    let (status, found, said) = run(&stage, &["check"]);
+    let (status, found, said) = stage.run(&["check"]);
     assert_eq!((status, found.as_str()), (Some(0), ""), "{said}");
 
     stage.write(&file, &accepted.replacen("info:", "<<<<<<< HEAD\ninfo:", 1));
-    let (status, _, said) = run(&stage, &["check"]);
+    let (status, _, said) = stage.run(&["check"]);
     assert_eq!(status, Some(2));
     assert!(said.contains("hint: resolve the merge conflict in it"), "{said}");
 }
@@ -153,7 +140,7 @@ fn what_is_found_is_told_also_where_nothing_can_be_written() {
     std::fs::create_dir_all(stage.folder().join(format!("cassettes/contracts/{STREAM}.new")))
         .unwrap();
 
-    let (status, found, said) = run(&stage, &["check"]);
+    let (status, found, said) = stage.run(&["check"]);
 
     assert_eq!(status, Some(1), "{said}");
     assert!(found.contains("endpoint-new"), "{found}");
@@ -163,7 +150,7 @@ fn what_is_found_is_told_also_where_nothing_can_be_written() {
 #[test]
 fn a_stream_that_ends_too_early_breaks_the_contract() {
     let stage = stage();
-    run(&stage, &["accept"]);
+    stage.run(&["accept"]);
     let end_early = |name: &str| {
         let file = format!("cassettes/{name}.json");
         let whole = stage.read(&file);
@@ -175,7 +162,7 @@ fn a_stream_that_ends_too_early_breaks_the_contract() {
 
     // One cassette does not show that it was otherwise before.
     end_early("approve_tokens");
-    let (status, found, _) = run(&stage, &["check"]);
+    let (status, found, _) = stage.run(&["check"]);
     assert_eq!(status, Some(0));
     assert_snapshot!(found, @"
     unproven: POST …/stream ends after `stop_reason` with no `usage_statistics`
@@ -189,10 +176,10 @@ fn a_stream_that_ends_too_early_breaks_the_contract() {
         3 of 12 recordings show it, and none of about 12 before: that may be chance
         shown by approve_tokens.json, interaction 4, event 26, and 2 more answers
     ");
-    assert_eq!(run(&stage, &["check", "--strict"]).0, Some(1));
+    assert_eq!(stage.run(&["check", "--strict"]).0, Some(1));
 
     ["deny_tokens", "approve_steps", "return_tokens"].into_iter().for_each(end_early);
-    let (status, found, _) = run(&stage, &["check"]);
+    let (status, found, _) = stage.run(&["check"]);
     assert_eq!(status, Some(1));
     assert_snapshot!(found, @"
     breaking: POST …/stream ends after `stop_reason` with no `usage_statistics`
@@ -212,7 +199,7 @@ fn a_stream_that_ends_too_early_breaks_the_contract() {
 #[test]
 fn what_is_approved_in_a_diff_is_approved_in_a_check() {
     let stage = stage();
-    run(&stage, &["accept"]);
+    stage.run(&["accept"]);
     let (before, now) = ("before", "cassettes");
     for name in ["approve_tokens", "deny_tokens", "approve_steps", "return_tokens"] {
         let whole = stage.read(&format!("{now}/{name}.json"));
@@ -227,8 +214,8 @@ fn what_is_approved_in_a_diff_is_approved_in_a_check() {
         let to = stage.folder().join(format!("{before}/contracts")).join(file.file_name());
         std::fs::copy(file.path(), to).unwrap();
     }
-    assert_eq!(run(&stage, &["check"]).0, Some(1));
-    let told = run(&stage, &["diff", before, now, "--format", "json"]).1;
+    assert_eq!(stage.run(&["check"]).0, Some(1));
+    let told = stage.run(&["diff", before, now, "--format", "json"]).1;
     let report: serde_json::Value = serde_json::from_str(&told).unwrap();
     let breaking = report["changes"].as_array().unwrap().iter();
     let breaking = breaking.filter(|change| change["verdict"] == "breaking");
@@ -238,9 +225,9 @@ fn what_is_approved_in_a_diff_is_approved_in_a_check() {
         approve.extend(["--approve", change["fingerprint"].as_str().unwrap()]);
     }
     assert!(approve.len() > 5);
-    assert_eq!(run(&stage, &approve).0, Some(0));
+    assert_eq!(stage.run(&approve).0, Some(0));
 
-    assert_eq!(run(&stage, &["check"]).0, Some(0));
+    assert_eq!(stage.run(&["check"]).0, Some(0));
 }
 
 #[test]
@@ -257,27 +244,27 @@ fn another_status_that_is_approved_is_no_endpoint_without_a_contract() {
     };
     stage.write("before/run.json", &recorded(201));
     stage.write("cassettes/run.json", &recorded(201));
-    run(&stage, &["accept"]);
+    stage.run(&["accept"]);
     stage.write("cassettes/run.json", &recorded(200));
-    let (status, told, _) = run(&stage, &["check"]);
+    let (status, told, _) = stage.run(&["check"]);
     assert_eq!(status, Some(1), "{told}");
-    let told = run(&stage, &["diff", "before", "cassettes", "--format", "json"]).1;
+    let told = stage.run(&["diff", "before", "cassettes", "--format", "json"]).1;
     let report: serde_json::Value = serde_json::from_str(&told).unwrap();
 
     let changes = report["changes"].as_array().unwrap().iter();
     let prints: Vec<&str> = changes.map(|it| it["fingerprint"].as_str().unwrap()).collect();
     let mut approve = vec!["diff", "before", "cassettes", "--reason", "it is meant"];
     prints.iter().for_each(|print| approve.extend(["--approve", print]));
-    run(&stage, &approve);
+    stage.run(&approve);
 
-    let (status, told, _) = run(&stage, &["check"]);
+    let (status, told, _) = stage.run(&["check"]);
     assert_eq!(status, Some(0), "{told}");
 }
 
 #[test]
 fn an_edited_contract_is_kept_where_it_is_not_broken() {
     let stage = stage();
-    run(&stage, &["accept"]);
+    stage.run(&["accept"]);
     let file = format!("cassettes/contracts/{STREAM}");
     let accepted = stage.read(&file);
     let widened =
@@ -285,7 +272,7 @@ fn an_edited_contract_is_kept_where_it_is_not_broken() {
     assert_ne!(widened, accepted);
     stage.write(&file, &widened);
 
-    let (status, ..) = run(&stage, &["check"]);
+    let (status, ..) = stage.run(&["check"]);
 
     assert_eq!(status, Some(0));
     assert_eq!(stage.read(&file), widened);
@@ -304,19 +291,19 @@ fn nothing_is_written_on_a_build_server() {
 #[test]
 fn what_no_cassette_shows_any_more_is_an_orphan() {
     let stage = stage();
-    run(&stage, &["accept"]);
+    stage.run(&["accept"]);
     for name in ["approve_tokens", "deny_tokens", "approve_steps", "return_tokens"] {
         std::fs::remove_file(stage.folder().join(format!("cassettes/{name}.json"))).unwrap();
     }
 
-    let (status, found, _) = run(&stage, &["check"]);
+    let (status, found, _) = stage.run(&["check"]);
     assert_eq!(status, Some(1));
     assert!(
         found.contains("PUT /v1/tools/ -> 200 application/json\n  trim       endpoint-gone"),
         "{found}"
     );
 
-    run(&stage, &["accept"]);
+    stage.run(&["accept"]);
     let left = std::fs::read_dir(stage.folder().join("cassettes/contracts")).unwrap().count();
     assert_eq!(left, 0);
 }
@@ -324,12 +311,12 @@ fn what_no_cassette_shows_any_more_is_an_orphan() {
 #[test]
 fn a_contract_that_cannot_be_read_is_told_with_its_file() {
     let stage = stage();
-    run(&stage, &["accept"]);
+    stage.run(&["accept"]);
     let file = format!("cassettes/contracts/{STREAM}");
     let text = stage.read(&file).replace("  events\n", "  event\n");
     stage.write(&file, &text);
 
-    let (status, _, said) = run(&stage, &["check"]);
+    let (status, _, said) = stage.run(&["check"]);
 
     assert_eq!(status, Some(2));
     assert!(said.contains(STREAM) && said.contains("did you mean `events`?"), "{said}");
@@ -338,7 +325,7 @@ fn a_contract_that_cannot_be_read_is_told_with_its_file() {
 #[test]
 fn a_cassette_that_cannot_be_read_is_told_and_the_others_are_checked() {
     let stage = stage();
-    run(&stage, &["accept"]);
+    stage.run(&["accept"]);
     for name in ["deny_tokens", "approve_steps", "return_tokens"] {
         let file = format!("cassettes/{name}.json");
         let text = stage.read(&file).replace(r#""message_type": "stop_reason""#, r#""is": "it""#);
@@ -346,11 +333,11 @@ fn a_cassette_that_cannot_be_read_is_told_and_the_others_are_checked() {
     }
     stage.write("cassettes/approve_tokens.json", "{");
 
-    let (status, found, said) = run(&stage, &["check"]);
+    let (status, found, said) = stage.run(&["check"]);
 
     assert_eq!(status, Some(2));
     assert!(found.starts_with("breaking: POST") && said.contains("approve_tokens.json"), "{said}");
-    assert_eq!(run(&stage, &["accept"]).0, Some(2));
+    assert_eq!(stage.run(&["accept"]).0, Some(2));
 }
 
 #[test]
@@ -358,7 +345,7 @@ fn where_there_is_nothing_to_check_nothing_is_said_to_be_kept() {
     let stage = Stage::new();
 
     for subcommand in ["check", "accept"] {
-        let (status, found, said) = run(&stage, &[subcommand]);
+        let (status, found, said) = stage.run(&[subcommand]);
 
         assert_eq!((status, found.as_str()), (Some(2), ""), "{subcommand}");
         assert!(said.contains("no cassette and no contract to check"), "{said}");
@@ -369,13 +356,13 @@ fn where_there_is_nothing_to_check_nothing_is_said_to_be_kept() {
 #[test]
 fn a_part_that_cannot_be_read_is_told_with_what_to_do() {
     let stage = stage();
-    run(&stage, &["accept"]);
+    stage.run(&["accept"]);
     let file = format!("cassettes/contracts/{STREAM}");
     let text = "GET /v1/agents -> 200 application/json\n  order\n    a b )\n  invariants\n    \
                 run_id constant\n    a growing\n  body\n    object\n      name: strin\n";
     stage.write(&file, text);
 
-    let (status, _, said) = run(&stage, &["check"]);
+    let (status, _, said) = stage.run(&["check"]);
 
     assert_eq!(status, Some(2));
     let said = said.replace(&stage.folder().join(&file).display().to_string(), "FILE");
@@ -399,7 +386,7 @@ fn a_part_that_cannot_be_read_is_told_with_what_to_do() {
 #[test]
 fn a_misspelt_place_in_an_invariant_is_told_as_it_never_fails() {
     let stage = stage();
-    run(&stage, &["accept"]);
+    stage.run(&["accept"]);
     let file = format!("cassettes/contracts/{STREAM}");
     let learned = stage.read(&file);
     let with =
@@ -407,12 +394,12 @@ fn a_misspelt_place_in_an_invariant_is_told_as_it_never_fails() {
     assert!(with("") != learned, "{learned}");
 
     stage.write(&file, &with("run_idd constant"));
-    let (status, _, misspelt) = run(&stage, &["check"]);
+    let (status, _, misspelt) = stage.run(&["check"]);
     stage.write(
         &file,
         &learned.replace("run_id constant", "message_type unique").replace("[DONE]", "[DONE]?"),
     );
-    let (_, _, edited) = run(&stage, &["check"]);
+    let (_, _, edited) = stage.run(&["check"]);
 
     assert_eq!(status, Some(0));
     assert!(misspelt.contains("no recorded answer has `run_idd`: POST"), "{misspelt}");
@@ -424,12 +411,12 @@ fn a_misspelt_place_in_an_invariant_is_told_as_it_never_fails() {
 fn one_contract_is_accepted_and_a_misspelt_one_is_not_passed_over() {
     let stage = stage();
 
-    let (status, _, said) = run(&stage, &["accept", "DELETE /v1/agents/{agent_id}"]);
+    let (status, _, said) = stage.run(&["accept", "DELETE /v1/agents/{agent_id}"]);
     assert_eq!(status, Some(0));
     assert!(said.contains("accepted DELETE /v1/agents/{agent_id} -> 200"), "{said}");
     assert!(stage.folder().join("cassettes/contracts/DELETE-v1-agents-agent_id-200.snap").exists());
 
-    let (status, _, said) = run(&stage, &["accept", "/v1/agent/"]);
+    let (status, _, said) = stage.run(&["accept", "/v1/agent/"]);
     assert_eq!(status, Some(1));
     assert!(said.contains("no contract has `/v1/agent/` in its first line"), "{said}");
 }
@@ -437,7 +424,7 @@ fn one_contract_is_accepted_and_a_misspelt_one_is_not_passed_over() {
 #[test]
 fn a_kept_contract_is_narrowed_only_on_request() {
     let stage = stage();
-    run(&stage, &["accept"]);
+    stage.run(&["accept"]);
     let [stream, tools] =
         [STREAM, "PUT-v1-tools-200.snap"].map(|it| format!("cassettes/contracts/{it}"));
     let [learned, other] = [&stream, &tools].map(|file| stage.read(file));
@@ -448,19 +435,19 @@ fn a_kept_contract_is_narrowed_only_on_request() {
     stage.write(&tools, &other_widened);
 
     for named in [&["accept"][..], &["accept", "/messages/stream"]] {
-        let (status, _, said) = run(&stage, named);
+        let (status, _, said) = stage.run(named);
         assert_eq!(status, Some(0));
         assert!(said.contains("edited by hand and kept, and left as accepted"), "{said}");
         assert_eq!(stage.read(&stream), widened);
     }
 
-    let (status, _, said) = run(&stage, &["accept", "--fresh", "/messages/stream"]);
+    let (status, _, said) = stage.run(&["accept", "--fresh", "/messages/stream"]);
     assert_eq!((status, said.lines().count()), (Some(0), 1), "{said}");
     assert!(said.contains("accepted POST /v1/agents/{agent_id}/messages/stream"), "{said}");
     assert_eq!(stage.read(&stream), learned);
     assert_eq!(stage.read(&tools), other_widened);
 
-    let (status, _, said) = run(&stage, &["accept", "--fresh"]);
+    let (status, _, said) = stage.run(&["accept", "--fresh"]);
     assert_eq!(status, Some(0));
     assert!(said.contains("accepted PUT /v1/tools/") && !said.contains("/stream"), "{said}");
     assert!(said.contains("learned anew just as accepted"), "{said}");
@@ -475,13 +462,13 @@ fn a_contract_names_the_only_cassette_that_it_was_learned_from() {
     let others = ["deny_tokens", "approve_steps", "return_tokens"];
     let aside = |name: &str| file(name).with_extension("aside");
     others.iter().for_each(|name| std::fs::rename(file(name), aside(name)).unwrap());
-    run(&stage, &["accept"]);
+    stage.run(&["accept"]);
     let of_one = stage.read(agents);
     assert!(of_one.contains("  recordings: 1\n  cassette: \"approve_tokens\"\n"), "{of_one}");
 
     // Another one shows nothing new, and is accepted as well.
     others.iter().for_each(|name| std::fs::rename(aside(name), file(name)).unwrap());
-    let (status, _, said) = run(&stage, &["accept"]);
+    let (status, _, said) = stage.run(&["accept"]);
     assert_eq!(status, Some(0), "{said}");
     let of_all = stage.read(agents);
     assert!(of_all.contains("  recordings: 4\n  learned: "), "{of_all}");
@@ -489,19 +476,19 @@ fn a_contract_names_the_only_cassette_that_it_was_learned_from() {
     assert_eq!(promised(&of_one), promised(&of_all));
 
     // Accepted once more, nothing is written.
-    let (_, _, said) = run(&stage, &["accept"]);
+    let (_, _, said) = stage.run(&["accept"]);
     assert!(!said.contains("accepted DELETE"), "{said}");
 }
 
 #[test]
 fn what_no_cassette_shows_is_an_orphan_also_where_contracts_are_learned_anew() {
     let stage = stage();
-    run(&stage, &["accept"]);
+    stage.run(&["accept"]);
     for name in ["approve_tokens", "deny_tokens", "approve_steps", "return_tokens"] {
         std::fs::remove_file(stage.folder().join(format!("cassettes/{name}.json"))).unwrap();
     }
 
-    let (status, ..) = run(&stage, &["accept", "--fresh", "PUT"]);
+    let (status, ..) = stage.run(&["accept", "--fresh", "PUT"]);
 
     assert_eq!(status, Some(0));
     assert!(!stage.folder().join("cassettes/contracts/PUT-v1-tools-200.snap").exists());
@@ -511,7 +498,7 @@ fn what_no_cassette_shows_is_an_orphan_also_where_contracts_are_learned_anew() {
 #[test]
 fn endpoints_that_differ_in_a_slash_have_a_contract_each() {
     let stage = stage();
-    run(&stage, &["accept"]);
+    stage.run(&["accept"]);
     let contracts = stage.folder().join("cassettes/contracts");
     let of_tools = || -> Vec<String> {
         let files = std::fs::read_dir(&contracts).unwrap();
@@ -525,20 +512,20 @@ fn endpoints_that_differ_in_a_slash_have_a_contract_each() {
         stage.read("cassettes/deny_tokens.json").replace(r#""/v1/tools/""#, r#""/v1/tools""#);
     stage.write("cassettes/other.json", &other);
 
-    let (status, found, _) = run(&stage, &["check"]);
+    let (status, found, _) = stage.run(&["check"]);
     assert_eq!(status, Some(1));
     assert!(found.contains("\nPUT /v1/tools -> 200 application/json\n  compatible"), "{found}");
     let waiting = ["PUT-v1-tools-200-e6f4fc4032fb.snap.new", "PUT-v1-tools-200.snap"];
     assert_eq!(of_tools(), waiting);
 
-    let (status, ..) = run(&stage, &["accept"]);
+    let (status, ..) = stage.run(&["accept"]);
     assert_eq!(status, Some(0));
     assert_eq!(of_tools(), [waiting[0].trim_end_matches(".new"), waiting[1]]);
     assert_eq!(stage.read("cassettes/contracts/PUT-v1-tools-200.snap"), first);
-    assert_eq!(run(&stage, &["check"]).0, Some(0));
+    assert_eq!(stage.run(&["check"]).0, Some(0));
 
     std::fs::remove_file(stage.folder().join("cassettes/other.json")).unwrap();
-    run(&stage, &["accept"]);
+    stage.run(&["accept"]);
     assert_eq!(of_tools(), ["PUT-v1-tools-200.snap"]);
     assert_eq!(stage.read("cassettes/contracts/PUT-v1-tools-200.snap"), first);
 }
@@ -546,9 +533,9 @@ fn endpoints_that_differ_in_a_slash_have_a_contract_each() {
 #[test]
 fn evidence_is_told_to_people_and_to_programs() {
     let stage = stage();
-    run(&stage, &["accept"]);
+    stage.run(&["accept"]);
 
-    let (status, told, _) = run(&stage, &["check", "--evidence"]);
+    let (status, told, _) = stage.run(&["check", "--evidence"]);
     assert_eq!(status, Some(0));
     assert!(told.contains("order coverage"), "{told}");
     let step = "⊢ → reasoning_message                approve_steps #4 step 1";
@@ -556,7 +543,7 @@ fn evidence_is_told_to_people_and_to_programs() {
     assert!(told.contains("only one answer shows"), "{told}");
     assert!(told.lines().all(|line| line.chars().count() <= 90), "{told}");
 
-    let (status, json, _) = run(&stage, &["check", "--evidence", "--format", "json"]);
+    let (status, json, _) = stage.run(&["check", "--evidence", "--format", "json"]);
     assert_eq!(status, Some(0));
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["changes"], serde_json::json!([]));
@@ -567,7 +554,7 @@ fn evidence_is_told_to_people_and_to_programs() {
 fn findings_are_told_to_programs() {
     let stage = stage();
 
-    let (status, json, _) = run(&stage, &["check", "--format", "json"]);
+    let (status, json, _) = stage.run(&["check", "--format", "json"]);
 
     assert_eq!(status, Some(1));
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -585,11 +572,11 @@ fn contracts_accepted_in_two_steps_are_those_accepted_at_once() {
     });
     later[1..].iter().for_each(|(file, _)| std::fs::remove_file(file).unwrap());
 
-    assert_eq!(run(&at_once, &["accept"]).0, Some(0));
-    assert_eq!(run(&in_steps, &["accept"]).0, Some(0));
+    assert_eq!(at_once.run(&["accept"]).0, Some(0));
+    assert_eq!(in_steps.run(&["accept"]).0, Some(0));
     let first = in_steps.read(&format!("cassettes/contracts/{STREAM}"));
     later.iter().for_each(|(file, whole)| std::fs::write(file, whole).unwrap());
-    assert_eq!(run(&in_steps, &["accept"]).0, Some(0));
+    assert_eq!(in_steps.run(&["accept"]).0, Some(0));
 
     assert_ne!(in_steps.read(&format!("cassettes/contracts/{STREAM}")), first);
     // How many recordings show what stays the same is not written again.
@@ -608,14 +595,14 @@ fn contracts_accepted_in_two_steps_are_those_accepted_at_once() {
 #[test]
 fn one_cassette_alone_proves_nothing_against_a_contract_of_many() {
     let many = stage();
-    run(&many, &["accept"]);
+    many.run(&["accept"]);
     let alone = Stage::new();
     let contract = format!("cassettes/contracts/{STREAM}");
     alone.write(&contract, &many.read(&contract));
     let cassette = "cassettes/approve_tokens.json";
     alone.write(cassette, &many.read(cassette).replace(r#""step_id": "#, r#""step": "#));
 
-    let (_, found, _) = run(&alone, &["check"]);
+    let (_, found, _) = alone.run(&["check"]);
 
     let lost: Vec<&str> = found.lines().filter(|line| line.contains("field-missing")).collect();
     assert!(!lost.is_empty(), "{found}");
@@ -629,7 +616,7 @@ fn no_contract_is_written_to_where_a_link_leads() {
     let contracts = stage.folder().join("cassettes/contracts");
     std::os::unix::fs::symlink(outside.path(), contracts).unwrap();
 
-    let (status, _, said) = run(&stage, &["accept"]);
+    let (status, _, said) = stage.run(&["accept"]);
 
     assert_eq!(status, Some(2), "{said}");
     assert!(said.contains("it is a link") && said.contains("hint: "), "{said}");

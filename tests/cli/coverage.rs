@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::retape::{Stage, said, told};
+use crate::retape::{Stage, told};
 
 const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/cassettes/letta/typescript/hitl");
 
@@ -19,8 +19,7 @@ paths:
 #[track_caller]
 fn run(stage: &Stage, arguments: &[&str]) -> (Option<i32>, String, String) {
     let arguments = [&["coverage", "--cassettes", RECORDED], arguments].concat();
-    let output = stage.retape(&arguments).output().unwrap();
-    (output.status.code(), told(&output), said(&output))
+    stage.run(&arguments)
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use insta::assert_snapshot;
 
-use crate::retape::{Stage, said, told};
+use crate::retape::{Stage, recorded, said, told};
 
 const NAMES: [&str; 4] = ["approve_tokens", "deny_tokens", "approve_steps", "return_tokens"];
 
@@ -14,9 +14,7 @@ const NAMES: [&str; 4] = ["approve_tokens", "deny_tokens", "approve_steps", "ret
 fn stage() -> Stage {
     let stage = Stage::new();
     for name in NAMES {
-        let recorded =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("cassettes/letta/hitl/{name}.json"));
-        let whole = std::fs::read_to_string(recorded).unwrap();
+        let whole = recorded(name);
         stage.write(&format!("old/{name}.json"), &whole);
         stage.write(&format!("new/{name}.json"), &without_usage(&whole));
     }
@@ -31,8 +29,7 @@ fn without_usage(cassette: &str) -> String {
 
 /// Runs it: its exit status, what it tells, and what it says beside.
 fn diff(stage: &Stage, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = stage.retape(&[&["diff"], arguments].concat()).output().unwrap();
-    (output.status.code(), told(&output), said(&output))
+    stage.run(&[&["diff"], arguments].concat())
 }
 
 fn git(stage: &Stage, arguments: &[&str]) {

@@ -5,7 +5,7 @@ use std::{fs, io};
 
 use serde_json::Value;
 
-use crate::retape::{Stage, said, told};
+use crate::retape::Stage;
 
 const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/cassettes/letta");
 
@@ -29,8 +29,7 @@ fn contracts() -> Vec<Written> {
 
 fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
     let arguments = [&["export", "--cassettes"], arguments].concat();
-    let output = Stage::new().retape(&arguments).output().unwrap();
-    (output.status.code(), told(&output), said(&output))
+    Stage::new().run(&arguments)
 }
 
 #[test]

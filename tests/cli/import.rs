@@ -22,8 +22,8 @@ fn stage() -> Stage {
 }
 
 fn import(stage: &Stage, arguments: &[&str]) -> (Option<i32>, String) {
-    let output = stage.retape(&[&["import"], arguments].concat()).output().unwrap();
-    (output.status.code(), said(&output))
+    let (status, _, said) = stage.run(&[&["import"], arguments].concat());
+    (status, said)
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! `retape list`, `retape new`, and `retape show` with patterns.
 
-use crate::retape::{Stage, said, told};
+use crate::retape::{Stage, said};
 
 fn run(stage: &Stage, arguments: &[&str]) -> (Option<i32>, String) {
-    let output = stage.retape(arguments).output().unwrap();
-    (output.status.code(), told(&output) + &said(&output))
+    let (status, told, said) = stage.run(arguments);
+    (status, told + &said)
 }
 
 #[test]

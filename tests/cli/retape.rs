@@ -44,6 +44,15 @@ impl Stage {
         Self(tempfile::tempdir().unwrap())
     }
 
+    /// One with these cassettes of a real server, streamed.
+    pub fn with_recorded(names: &[&str]) -> Self {
+        let stage = Self::new();
+        for name in names {
+            stage.write(&format!("cassettes/{name}.json"), &recorded(name));
+        }
+        stage
+    }
+
     pub fn folder(&self) -> &Path {
         self.0.path()
     }
@@ -80,6 +89,12 @@ impl Stage {
         command
     }
 
+    /// Runs the binary: its exit status, what it tells, and what it says beside.
+    pub fn run(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
+        let output = self.retape(arguments).output().unwrap();
+        (output.status.code(), told(&output), said(&output))
+    }
+
     /// The binary around a client that asks these lines.
     pub fn around(&self, arguments: &[&str], asks: &str) -> Command {
         let mut command = self.retape(arguments);
@@ -103,6 +118,12 @@ impl Stage {
         let port = regex::Regex::new(r"127\.0\.0\.1:\d+").unwrap();
         port.replace_all(&text, "HOST").into_owned()
     }
+}
+
+/// The file of a cassette of a real server.
+pub fn recorded(name: &str) -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/cassettes/letta/hitl");
+    std::fs::read_to_string(format!("{folder}/{name}.json")).unwrap()
 }
 
 /// What was said on standard error.

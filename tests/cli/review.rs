@@ -1,7 +1,6 @@
 //! `retape review`, by lines from a pipe.
 
 use std::io::Write as _;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use insta::assert_snapshot;
@@ -15,13 +14,7 @@ const RECORDED: [&str; 2] = ["approve_tokens", "deny_tokens"];
 const CONTRACTS: usize = 7;
 
 fn stage() -> Stage {
-    let stage = Stage::new();
-    for name in RECORDED {
-        let recorded =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("cassettes/letta/hitl/{name}.json"));
-        stage.write(&format!("cassettes/{name}.json"), &std::fs::read_to_string(recorded).unwrap());
-    }
-    stage
+    Stage::with_recorded(&RECORDED)
 }
 
 /// One in which the stream of an approval lacks its statistics.

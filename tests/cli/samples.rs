@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
-use crate::retape::{Stage, said, told};
+use crate::retape::{Stage, recorded, said, told};
 
 const RECORDED: [&str; 4] = ["approve_steps", "deny_steps", "return_steps", "approve_tokens"];
 
@@ -164,8 +164,7 @@ impl Sample {
     fn report(&self) -> String {
         let stage = Stage::new();
         for name in RECORDED {
-            let recorded = root().join(format!("cassettes/letta/hitl/{name}.json"));
-            let recording = std::fs::read_to_string(recorded).unwrap();
+            let recording = recorded(name);
             stage.write(&format!("before/{name}.json"), &recording);
             let changed = match &self.change {
                 Change::Recordings(change) => change(&recording),
