@@ -8,16 +8,12 @@ use rustix::process::Signal;
 use crate::client;
 use crate::retape::{Running, Stage, said, told};
 use crate::support::client::get;
-use crate::support::upstream::{Asked, Then, Upstream, json};
-
-fn server() -> Upstream {
-    Upstream::json(|asked: &Asked| format!("[\"{}\"]", asked.path()))
-}
+use crate::support::upstream::{Then, Upstream, json};
 
 #[test]
 fn a_command_is_recorded_and_then_replayed_without_the_server() {
     let stage = Stage::new();
-    let upstream = server();
+    let upstream = Upstream::echo();
 
     let asks = "GET /1\nPOST /2 {\"a\":1}";
     let recorded = stage
@@ -64,7 +60,7 @@ fn a_path_that_both_the_address_and_the_client_say_is_told() {
 #[test]
 fn a_miss_fails_though_the_command_did_not() {
     let stage = Stage::new();
-    stage.record(&server().url(), "tape", "GET /1");
+    stage.record(&Upstream::echo().url(), "tape", "GET /1");
 
     let output = stage.around(&["replay", "tape"], "GET /1\nGET /other").output().unwrap();
 
@@ -85,7 +81,7 @@ fn a_miss_fails_though_the_command_did_not() {
 #[test]
 fn a_file_tells_the_misses_of_a_command_that_swallowed_them_or_was_killed() {
     let stage = Stage::new();
-    stage.record(&server().url(), "tape", "GET /1");
+    stage.record(&Upstream::echo().url(), "tape", "GET /1");
     let misses =
         || -> serde_json::Value { serde_json::from_str(&stage.read("out/misses.json")).unwrap() };
 
@@ -106,7 +102,7 @@ fn a_file_tells_the_misses_of_a_command_that_swallowed_them_or_was_killed() {
 #[test]
 fn a_file_for_the_misses_that_cannot_be_written_is_told_with_its_option() {
     let stage = Stage::new();
-    stage.record(&server().url(), "tape", "GET /1");
+    stage.record(&Upstream::echo().url(), "tape", "GET /1");
 
     let misses = ["replay", "--misses", "cassettes/tape.json/misses.json", "tape"];
     let asked = stage.around(&misses, "GET /1").output().unwrap();
@@ -120,7 +116,7 @@ fn a_file_for_the_misses_that_cannot_be_written_is_told_with_its_option() {
 #[test]
 fn a_miss_tells_how_it_is_recorded_without_the_command_that_was_run() {
     let stage = Stage::new();
-    stage.record(&server().url(), "tape", "GET /1");
+    stage.record(&Upstream::echo().url(), "tape", "GET /1");
     std::fs::rename(stage.folder().join("cassettes"), stage.folder().join("my tapes")).unwrap();
 
     let script = "curl -s {url}/2; echo \"it's done\"";
@@ -136,7 +132,7 @@ fn a_miss_tells_how_it_is_recorded_without_the_command_that_was_run() {
 #[test]
 fn the_status_of_a_command_that_fails_is_passed_on() {
     let stage = Stage::new();
-    stage.record(&server().url(), "tape", "GET /1");
+    stage.record(&Upstream::echo().url(), "tape", "GET /1");
 
     for (asks, status) in [("GET /1", 7), ("GET /other", 9)] {
         let mut command = stage.around(&["replay", "tape"], asks);
@@ -151,7 +147,7 @@ fn the_status_of_a_command_that_fails_is_passed_on() {
 #[test]
 fn what_was_not_asked_for_fails_if_that_is_wanted() {
     let stage = Stage::new();
-    stage.record(&server().url(), "tape", "GET /1\nGET /2");
+    stage.record(&Upstream::echo().url(), "tape", "GET /1\nGET /2");
 
     let lax = stage.around(&["replay", "tape"], "GET /1").output().unwrap();
     let strict = stage.around(&["replay", "--strict", "tape"], "GET /1").output().unwrap();
@@ -166,7 +162,7 @@ fn what_was_not_asked_for_fails_if_that_is_wanted() {
 #[test]
 fn sessions_of_one_cassette_are_not_taken_for_cassettes() {
     let stage = Stage::new();
-    stage.record(&server().url(), "one", "GET /1\nGET /2");
+    stage.record(&Upstream::echo().url(), "one", "GET /1\nGET /2");
 
     let output = stage.around(&["replay"], "GET /one~1/-/1\nGET /one~2/-/1").output().unwrap();
 
@@ -177,7 +173,7 @@ fn sessions_of_one_cassette_are_not_taken_for_cassettes() {
 fn a_cassette_of_the_folder_that_nobody_asked_for_fails_a_strict_suite() {
     let stage = Stage::new();
     for name in ["default", "one", "team/two", "team/three"] {
-        stage.record(&server().url(), name, "GET /1\nGET /2");
+        stage.record(&Upstream::echo().url(), name, "GET /1\nGET /2");
     }
     stage.write("cassettes/team/notes.txt", "");
     for beside in ["failed", "unanswered", "recovered", "recovered-2"] {
@@ -216,7 +212,7 @@ fn a_cassette_of_the_folder_that_nobody_asked_for_fails_a_strict_suite() {
 #[test]
 fn the_command_finds_the_address_wherever_it_is_told() {
     let stage = Stage::new();
-    stage.record(&server().url(), "tape", "GET /1");
+    stage.record(&Upstream::echo().url(), "tape", "GET /1");
 
     let script = "echo $RETAPE_URL $LETTA_BASE_URL $OPENAI_BASE_URL $MODE $0 $1";
     let mut arguments =
@@ -234,7 +230,7 @@ fn the_command_finds_the_address_wherever_it_is_told() {
 #[test]
 fn an_address_without_braces_is_told() {
     let stage = Stage::new();
-    stage.record(&server().url(), "tape", "GET /1");
+    stage.record(&Upstream::echo().url(), "tape", "GET /1");
 
     let arguments = ["replay", "--allow-unused", "tape", "--env", "BASE=url/v1", "--", "true"];
     let told = said(&stage.retape(&arguments).output().unwrap());
@@ -249,7 +245,7 @@ fn signals_reach_the_command_and_the_recording_is_saved() {
         [(Signal::TERM, "TERM", 41), (Signal::INT, "INT", 42), (Signal::HUP, "HUP", 43)]
     {
         let stage = Stage::new();
-        let upstream = server();
+        let upstream = Upstream::echo();
         // The shell's children keep its output open; the loop waits in `read`, which a signal ends.
         let script =
             format!("trap 'exit {status}' {name}; echo $RETAPE_URL; while :; do sleep 0.01; done");
@@ -270,7 +266,7 @@ fn signals_reach_the_command_and_the_recording_is_saved() {
 #[test]
 fn without_a_command_it_serves_until_it_is_told_to_stop() {
     let stage = Stage::new();
-    let upstream = server();
+    let upstream = Upstream::echo();
     let arguments = ["record", "--fresh", "--upstream", &upstream.url(), "tape"];
 
     for signal in [Signal::TERM, Signal::INT] {
@@ -294,7 +290,7 @@ fn without_a_command_it_serves_until_it_is_told_to_stop() {
 #[test]
 fn a_cassette_may_be_given_by_its_file() {
     let stage = Stage::new();
-    stage.record(&server().url(), "elsewhere/tape.json", "GET /1");
+    stage.record(&Upstream::echo().url(), "elsewhere/tape.json", "GET /1");
 
     let output = stage.around(&["replay", "elsewhere/tape.json"], "GET /1").output().unwrap();
     let shown = stage.retape(&["show", "elsewhere/tape.json"]).output().unwrap();
@@ -307,7 +303,7 @@ fn a_cassette_may_be_given_by_its_file() {
 #[test]
 fn a_cassette_is_shown_by_its_name() {
     let stage = Stage::new();
-    stage.record(&server().url(), "team/tape", "GET /1");
+    stage.record(&Upstream::echo().url(), "team/tape", "GET /1");
 
     let output = stage.retape(&["show", "team/tape"]).output().unwrap();
 
@@ -318,13 +314,13 @@ fn a_cassette_is_shown_by_its_name() {
 #[test]
 fn a_command_that_asks_nothing_fails_and_is_told_where_retape_is() {
     let stage = Stage::new();
-    let url = server().url();
+    let url = Upstream::echo().url();
     let nothing = ["--upstream", &url, "tape", "--", "true"];
     let run = |arguments: &[&[&str]]| stage.retape(&arguments.concat()).output().unwrap();
 
     let recorded = run(&[&["record"], &nothing]);
     let passed = run(&[&["run", "--mode", "passthrough"], &nothing]);
-    stage.record(&server().url(), "tape", "GET /1");
+    stage.record(&Upstream::echo().url(), "tape", "GET /1");
     let named = run(&[&["replay", "tape", "--", "true"]]);
     let strict = run(&[&["replay", "--strict", "--", "true"]]);
     let proxied = run(&[&["record", "--proxy"], &nothing[..]]);
@@ -352,7 +348,7 @@ fn a_command_that_asks_nothing_fails_and_is_told_where_retape_is() {
 #[test]
 fn a_command_may_be_allowed_to_ask_nothing() {
     let stage = Stage::new();
-    let upstream = server();
+    let upstream = Upstream::echo();
     let url = upstream.url();
     stage.record(&url, "tape", "GET /1");
     let run = |arguments: &[&str]| {
@@ -373,7 +369,7 @@ fn a_command_may_be_allowed_to_ask_nothing() {
 #[test]
 fn a_server_that_nobody_asked_fails_when_it_is_stopped() {
     let stage = Stage::new();
-    stage.record(&server().url(), "tape", "GET /1");
+    stage.record(&Upstream::echo().url(), "tape", "GET /1");
 
     for (arguments, status) in [(&["replay"][..], 1), (&["replay", "--allow-unused"], 0)] {
         let mut running = Running::start(stage.retape(arguments));
@@ -386,7 +382,7 @@ fn a_server_that_nobody_asked_fails_when_it_is_stopped() {
 #[test]
 fn what_went_to_the_live_server_is_counted() {
     let stage = Stage::new();
-    let upstream = server();
+    let upstream = Upstream::echo();
     stage.record(&upstream.url(), "tape", "GET /1");
     let last = |mode: &str, asks: &str| {
         let words = ["run", "--mode", mode, "--upstream", &upstream.url()];

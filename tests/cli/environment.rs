@@ -1,18 +1,14 @@
 //! What the environment says.
 
 use crate::retape::{Stage, said, told};
-use crate::support::upstream::{Asked, Upstream};
-
-fn server() -> Upstream {
-    Upstream::json(|asked: &Asked| format!("[\"{}\"]", asked.path()))
-}
+use crate::support::upstream::Upstream;
 
 /// Asks for `/1`, which is recorded, and `/2`, which is not, and tells what was answered and how
 /// many requests the server got.
 #[track_caller]
 fn check(variables: &[(&str, &str)], arguments: &[&str], expected: (&str, usize)) {
     let stage = Stage::new();
-    let upstream = server();
+    let upstream = Upstream::echo();
     stage.record(&upstream.url(), "tape", "GET /1");
     let before = upstream.asked().len();
 
@@ -48,7 +44,7 @@ fn the_mode_is_that_of_the_environment() {
 
 #[test]
 fn what_is_not_recorded_is_recorded_on_a_developers_machine_and_missed_on_a_build_server() {
-    let upstream = server();
+    let upstream = Upstream::echo();
     for (ci, status, files) in [("", 0, 1), ("false", 0, 1), ("true", 1, 0)] {
         let stage = Stage::new();
         let mut command = stage.around(&["run", "tape"], "GET /1");
@@ -64,7 +60,7 @@ fn what_is_not_recorded_is_recorded_on_a_developers_machine_and_missed_on_a_buil
 #[test]
 fn the_folder_of_cassettes_is_that_of_the_environment() {
     let stage = Stage::new();
-    let upstream = server();
+    let upstream = Upstream::echo();
     let mut command = stage.around(&["record", "--upstream", &upstream.url(), "tape"], "GET /1");
 
     command.env("RETAPE_CASSETTES", "kept/here").output().unwrap();
@@ -84,7 +80,7 @@ fn colour_is_for_terminals() {
 #[test]
 fn what_a_secret_variable_says_is_known_in_replay_and_shown_nowhere() {
     let key = ["Zq8v", "T3mK9xW2", "pL7nB4cR"].concat();
-    let (stage, upstream) = (Stage::new(), server());
+    let (stage, upstream) = (Stage::new(), Upstream::echo());
     let run = |arguments: &[&str], asks: &str| {
         let mut command = stage.around(arguments, asks);
         command.env("ACME_API_KEY", &key).output().unwrap()

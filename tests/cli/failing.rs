@@ -8,11 +8,7 @@ use rustix::process::Signal;
 use crate::client;
 use crate::retape::{Running, Stage, said};
 use crate::support::client::get;
-use crate::support::upstream::{Asked, Upstream};
-
-fn server() -> Upstream {
-    Upstream::json(|asked: &Asked| format!("[\"{}\"]", asked.path()))
-}
+use crate::support::upstream::Upstream;
 
 /// Records with a command that exits 3.
 fn failing(stage: &Stage, upstream: &Upstream, mode: &str, asks: &str) -> Output {
@@ -36,7 +32,7 @@ fn follow(stage: &Stage, output: &Output) {
 fn the_first_recording_of_a_command_that_fails_is_saved_all_the_same() {
     let stage = Stage::new();
 
-    let output = failing(&stage, &server(), "record", "GET /1");
+    let output = failing(&stage, &Upstream::echo(), "record", "GET /1");
 
     assert_eq!(stage.cassettes(), ["tape.json"]);
     assert_snapshot!(stage.harmless(&said(&output)), @"
@@ -47,7 +43,7 @@ fn the_first_recording_of_a_command_that_fails_is_saved_all_the_same() {
 
 #[test]
 fn a_command_that_fails_is_proved_to_fail_alike_with_no_server() {
-    let (stage, upstream) = (Stage::new(), server());
+    let (stage, upstream) = (Stage::new(), Upstream::echo());
     let record = ["record", "--upstream", &upstream.url(), "tape"];
     let mut command = stage.around(&record, "GET /1");
 
@@ -65,7 +61,7 @@ fn a_command_that_fails_is_proved_to_fail_alike_with_no_server() {
 #[test]
 fn a_command_that_fails_does_not_replace_a_cassette() {
     let stage = Stage::new();
-    let upstream = server();
+    let upstream = Upstream::echo();
     stage.record(&upstream.url(), "tape", "GET /1\nGET /2");
     let before = stage.read("cassettes/tape.json");
 
@@ -105,7 +101,7 @@ fn what_is_kept_beside_can_be_taken_with_its_bodies() {
 #[test]
 fn new_episodes_of_a_command_that_fails_change_no_cassette() {
     let stage = Stage::new();
-    let upstream = server();
+    let upstream = Upstream::echo();
     stage.record(&upstream.url(), "tape", "GET /1");
     let before = stage.read("cassettes/tape.json");
 
@@ -121,7 +117,7 @@ fn new_episodes_of_a_command_that_fails_change_no_cassette() {
 #[test]
 fn new_episodes_of_a_command_that_fails_and_asks_nothing_new_leave_nothing() {
     let stage = Stage::new();
-    let upstream = server();
+    let upstream = Upstream::echo();
     stage.record(&upstream.url(), "tape", "GET /1");
 
     failing(&stage, &upstream, "new_episodes", "GET /1");
@@ -132,7 +128,7 @@ fn new_episodes_of_a_command_that_fails_and_asks_nothing_new_leave_nothing() {
 #[test]
 fn a_command_that_an_interruption_ends_does_not_replace_a_cassette() {
     let stage = Stage::new();
-    let upstream = server();
+    let upstream = Upstream::echo();
     stage.record(&upstream.url(), "tape", "GET /1\nGET /2");
     let script = "echo $RETAPE_URL; while :; do sleep 0.01; done";
     let url = upstream.url();

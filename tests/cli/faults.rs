@@ -3,11 +3,11 @@
 use insta::assert_snapshot;
 
 use crate::retape::{Stage, said, told};
-use crate::support::upstream::{Asked, Upstream};
+use crate::support::upstream::Upstream;
 
 fn stage() -> Stage {
     let stage = Stage::new();
-    let upstream = Upstream::json(|asked: &Asked| format!("[\"{}\"]", asked.path()));
+    let upstream = Upstream::echo();
     stage.record(&upstream.url(), "tape", "GET /1\nPOST /2 {\"a\":1}");
     stage
 }

@@ -9,28 +9,13 @@ use rustix::process::Signal;
 use crate::retape::{Running, Stage, said};
 use crate::support::client::{self, get};
 use crate::support::gate::Gate;
-use crate::support::upstream::{EVENTS, Then, Upstream, json};
+use crate::support::upstream::{EVENTS, Then, Upstream};
 use crate::support::wire::{Chunk, Wire};
-
-fn server(never: &Gate) -> Upstream {
-    let never = never.clone();
-    Upstream::start(move |asked, wire| {
-        if asked.path() != "/stream" {
-            wire.send(json(200, "{\"a\":1}"));
-            return Then::KeepAlive;
-        }
-        wire.send(EVENTS);
-        wire.send_chunk("data: 1\n\n");
-        wire.send_chunk("data: 2\n\n");
-        never.pass();
-        Then::Close
-    })
-}
 
 #[test]
 fn what_had_arrived_when_it_was_killed_is_saved_by_the_next_start() {
     let (stage, never) = (Stage::new(), Gate::new());
-    let upstream = server(&never);
+    let upstream = Upstream::endless(&never);
     stage.record(&upstream.url(), "tape", "GET /earlier");
     let earlier = stage.read("cassettes/tape.json");
     let arguments = ["record", "--upstream", &upstream.url(), "tape"];
@@ -165,7 +150,7 @@ fn waiting(stage: &Stage, upstream: &Upstream) -> (Running, Wire) {
 #[test]
 fn a_second_interruption_does_not_wait_and_what_arrived_is_saved() {
     let (stage, never) = (Stage::new(), Gate::new());
-    let upstream = server(&never);
+    let upstream = Upstream::endless(&never);
 
     let (running, _wire) = waiting(&stage, &upstream);
     running.signal(Signal::TERM);
@@ -188,7 +173,7 @@ fn a_second_interruption_does_not_wait_and_what_arrived_is_saved() {
 #[test]
 fn a_second_interruption_does_not_replace_a_cassette() {
     let (stage, never) = (Stage::new(), Gate::new());
-    let upstream = server(&never);
+    let upstream = Upstream::endless(&never);
     stage.record(&upstream.url(), "tape", "GET /earlier");
 
     let (running, _wire) = waiting(&stage, &upstream);
@@ -204,7 +189,7 @@ fn a_second_interruption_does_not_replace_a_cassette() {
 #[test]
 fn an_interruption_waits_for_answers_to_end_and_says_so() {
     let (stage, never) = (Stage::new(), Gate::new());
-    let upstream = server(&never);
+    let upstream = Upstream::endless(&never);
 
     let (mut running, _wire) = waiting(&stage, &upstream);
     let waiting = running.error_line();
@@ -354,13 +339,13 @@ fn out_of_files(stage: &Stage, server: &Upstream, never: &Gate) -> (Option<i32>,
 #[test]
 fn a_recorder_that_may_open_no_more_files_says_so_and_replaces_no_cassette() {
     let stage = Stage::new();
-    let upstream = server(&Gate::new());
+    let upstream = Upstream::endless(&Gate::new());
     stage.record(&upstream.url(), "tape", "GET /earlier");
     let earlier = stage.read("cassettes/tape.json");
 
     for _ in 0..2 {
         let never = Gate::new();
-        let (code, said) = out_of_files(&stage, &server(&never), &never);
+        let (code, said) = out_of_files(&stage, &Upstream::endless(&never), &never);
 
         assert_eq!(code, Some(2), "{said}");
         assert!(said.contains("error: not everything was recorded"), "{said}");

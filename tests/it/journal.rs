@@ -10,24 +10,8 @@ use crate::stage::{Stage, chunks};
 use crate::support::LIMIT;
 use crate::support::client::{self, ask, get};
 use crate::support::gate::Gate;
-use crate::support::upstream::{EVENTS, Then, Upstream, json};
+use crate::support::upstream::{Then, Upstream};
 use crate::support::wire::Wire;
-
-/// A server with a short answer and, at `/stream`, one that does not come to its end.
-fn server(never: &Gate) -> Upstream {
-    let never = never.clone();
-    Upstream::start(move |asked, wire| {
-        if asked.path() != "/stream" {
-            wire.send(json(200, "{\"a\":1}"));
-            return Then::KeepAlive;
-        }
-        wire.send(EVENTS);
-        wire.send_chunk("data: 1\n\n");
-        wire.send_chunk("data: 2\n\n");
-        never.pass();
-        Then::Close
-    })
-}
 
 /// Records an answer and a part of another, and stops as if it was killed.
 async fn killed(stage: &Stage, upstream: &Upstream) {
@@ -56,7 +40,7 @@ fn overheard(builder: SessionBuilder) -> (SessionBuilder, Arc<Mutex<Vec<Event>>>
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_killed_recorder_had_seen_is_saved_by_the_next_one() {
     let (stage, never) = (Stage::new(), Gate::new());
-    let upstream = server(&never);
+    let upstream = Upstream::endless(&never);
     killed(&stage, &upstream).await;
 
     let (builder, events) = overheard(stage.recorder(&upstream));
@@ -86,7 +70,7 @@ async fn what_a_killed_recorder_had_seen_is_saved_by_the_next_one() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_recorded_before_is_unharmed_by_a_recorder_that_is_killed() {
     let (stage, never) = (Stage::new(), Gate::new());
-    let upstream = server(&never);
+    let upstream = Upstream::endless(&never);
     let session = stage.record(&upstream).await;
     get(&format!("{}/first", session.url()));
     session.finish().await.unwrap();
@@ -101,7 +85,7 @@ async fn what_was_recorded_before_is_unharmed_by_a_recorder_that_is_killed() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_killed_recorder_has_a_file_of_its_own() {
     let (stage, never) = (Stage::new(), Gate::new());
-    let upstream = server(&never);
+    let upstream = Upstream::endless(&never);
 
     for _ in 0..3 {
         killed(&stage, &upstream).await;
@@ -116,7 +100,7 @@ async fn each_killed_recorder_has_a_file_of_its_own() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn replay_tells_of_a_journal_and_does_not_touch_it() {
     let (stage, never) = (Stage::new(), Gate::new());
-    let upstream = server(&never);
+    let upstream = Upstream::endless(&never);
     killed(&stage, &upstream).await;
     never.open();
     let before = stage.file("tape.json.part");
@@ -142,7 +126,7 @@ async fn replay_tells_of_a_journal_and_does_not_touch_it() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_torn_line_at_the_end_does_not_count() {
     let (stage, never) = (Stage::new(), Gate::new());
-    let upstream = server(&never);
+    let upstream = Upstream::endless(&never);
     killed(&stage, &upstream).await;
     never.open();
     let path = stage.folder().join("tape.json.part");

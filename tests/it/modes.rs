@@ -8,11 +8,7 @@ use retape::{Mode, Session};
 
 use crate::stage::Stage;
 use crate::support::client::get;
-use crate::support::upstream::{Asked, Upstream};
-
-fn server() -> Upstream {
-    Upstream::json(|asked: &Asked| format!("[\"{}\"]", asked.path()))
-}
+use crate::support::upstream::Upstream;
 
 /// Asks for these paths in a session of that mode.
 async fn ask(stage: &Stage, upstream: &Upstream, mode: Mode, paths: &[&str]) -> Vec<u16> {
@@ -29,7 +25,7 @@ fn paths(stage: &Stage) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn once_records_what_is_not_there_and_replays_what_is() {
-    let (stage, upstream) = (Stage::new(), server());
+    let (stage, upstream) = (Stage::new(), Upstream::echo());
 
     assert_eq!(ask(&stage, &upstream, Mode::Once, &["/1", "/2"]).await, [200, 200]);
     assert_eq!(ask(&stage, &upstream, Mode::Once, &["/1", "/3"]).await, [200, 470]);
@@ -40,7 +36,7 @@ async fn once_records_what_is_not_there_and_replays_what_is() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn new_episodes_are_added_behind_what_was_there() {
-    let (stage, upstream) = (Stage::new(), server());
+    let (stage, upstream) = (Stage::new(), Upstream::echo());
 
     assert_eq!(ask(&stage, &upstream, Mode::NewEpisodes, &["/1"]).await, [200]);
     let before = stage.cassette();
@@ -57,7 +53,7 @@ async fn new_episodes_are_added_behind_what_was_there() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn record_replaces_what_was_there() {
-    let (stage, upstream) = (Stage::new(), server());
+    let (stage, upstream) = (Stage::new(), Upstream::echo());
 
     ask(&stage, &upstream, Mode::Record, &["/1", "/2"]).await;
     ask(&stage, &upstream, Mode::Record, &["/3"]).await;
@@ -67,7 +63,7 @@ async fn record_replaces_what_was_there() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_recording_without_a_request_leaves_what_was_there() {
-    let (stage, upstream) = (Stage::new(), server());
+    let (stage, upstream) = (Stage::new(), Upstream::echo());
     ask(&stage, &upstream, Mode::Record, &["/1"]).await;
 
     ask(&stage, &upstream, Mode::Record, &[]).await;
@@ -78,7 +74,7 @@ async fn a_recording_without_a_request_leaves_what_was_there() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn passthrough_writes_nothing() {
-    let (stage, upstream) = (Stage::new(), server());
+    let (stage, upstream) = (Stage::new(), Upstream::echo());
 
     assert_eq!(ask(&stage, &upstream, Mode::Passthrough, &["/1"]).await, [200]);
 
@@ -105,7 +101,7 @@ async fn a_mode_that_needs_a_server_says_so() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_that_no_request_reached_fails() {
-    let (stage, upstream) = (Stage::new(), server());
+    let (stage, upstream) = (Stage::new(), Upstream::echo());
     ask(&stage, &upstream, Mode::Record, &["/1"]).await;
 
     for mode in [Mode::Replay, Mode::Once, Mode::Record, Mode::NewEpisodes, Mode::Passthrough] {
@@ -124,7 +120,7 @@ async fn a_session_that_no_request_reached_fails() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_went_to_the_live_server_is_counted() {
-    let (stage, upstream) = (Stage::new(), server());
+    let (stage, upstream) = (Stage::new(), Upstream::echo());
     for (mode, forwarded) in
         [(Mode::Record, 2), (Mode::Replay, 0), (Mode::NewEpisodes, 0), (Mode::Passthrough, 2)]
     {
@@ -141,7 +137,7 @@ async fn what_went_to_the_live_server_is_counted() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_that_cannot_be_recorded_is_no_miss_and_fails() {
     for refused in ["odd:name", "tape/below"] {
-        let (stage, upstream) = (Stage::new(), server());
+        let (stage, upstream) = (Stage::new(), Upstream::echo());
         std::fs::write(stage.folder().join("tape"), "no folder").unwrap();
         let events = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&events);
@@ -181,7 +177,7 @@ async fn what_is_no_address_of_a_server_is_refused() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_upstream_may_have_a_path() {
-    let (stage, upstream) = (Stage::new(), server());
+    let (stage, upstream) = (Stage::new(), Upstream::echo());
     let session = stage
         .session(Mode::Record)
         .upstream(format!("{}/base/", upstream.url()))
@@ -201,7 +197,7 @@ async fn a_cassette_of_a_newer_release_is_never_replaced() {
     let newer_format = r#"{"retape": 99, "tapes": []}"#;
     let newer_rule = r#"{"retape": 1, "redactions": ["headers/99"], "interactions": []}"#;
     for newer in [newer_format, newer_rule] {
-        let (stage, upstream) = (Stage::new(), server());
+        let (stage, upstream) = (Stage::new(), Upstream::echo());
         std::fs::write(stage.folder().join("tape.json"), newer).unwrap();
         let session = stage.session(Mode::Record).upstream(upstream.url()).start().await.unwrap();
 

@@ -4,6 +4,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use super::gate::Gate;
 use super::wire::{Chunk, Framing, Head, Wire};
 
 /// A scripted server on a free port. Each connection has a thread of its own.
@@ -98,6 +99,27 @@ impl Upstream {
         Self::start(move |asked, wire| {
             wire.send(json(200, &answer(asked)));
             Then::KeepAlive
+        })
+    }
+
+    /// Answers every request with what it asks for: `["/v1/agents"]`.
+    pub fn echo() -> Self {
+        Self::json(|asked| format!("[\"{}\"]", asked.path()))
+    }
+
+    /// Answers with `{"a":1}`, and at `/stream` with two events and no end until the gate is open.
+    pub fn endless(never: &Gate) -> Self {
+        let never = never.clone();
+        Self::start(move |asked, wire| {
+            if asked.path() != "/stream" {
+                wire.send(json(200, "{\"a\":1}"));
+                return Then::KeepAlive;
+            }
+            wire.send(EVENTS);
+            wire.send_chunk("data: 1\n\n");
+            wire.send_chunk("data: 2\n\n");
+            never.pass();
+            Then::Close
         })
     }
 
