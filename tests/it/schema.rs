@@ -1,13 +1,15 @@
 //! The JSON Schemas with which editors check and complete what people write.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jsonschema::Validator;
 use retape::cassette::format::decode;
 use retape::config::Config;
 use serde_json::{Map, Value, json};
 use toml::de::{DeTable, DeValue};
+
+use crate::stage::files_below;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -18,22 +20,6 @@ fn schema(of: &str) -> (Value, Validator) {
     let schema = serde_json::from_str(&text).unwrap();
     let validator = jsonschema::draft202012::new(&schema).unwrap();
     (schema, validator)
-}
-
-fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut folders = vec![root().join(folder)];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|it| it == ending) {
-                found.push(path);
-            }
-        }
-    }
-    found
 }
 
 #[track_caller]
@@ -48,7 +34,7 @@ fn every_cassette_of_the_repository_is_accepted() {
     let (_, validator) = schema("cassette");
     let mut cassettes = 0;
 
-    for file in files("cassettes", "json") {
+    for file in files_below("cassettes", "json") {
         // Some hold numbers that no value can.
         let Ok(value) = serde_json::from_str::<Value>(&fs::read_to_string(&file).unwrap()) else {
             continue;
@@ -66,7 +52,7 @@ fn every_cassette_of_the_repository_is_accepted() {
 fn every_toml_of_the_repository_is_accepted() {
     let (_, validator) = schema("retape.toml");
 
-    for file in files("src/message/presets", "toml") {
+    for file in files_below("src/message/presets", "toml") {
         accepted(&validator, &of_toml(&fs::read_to_string(&file).unwrap()), &file);
     }
     let said = "[match]\ncompare = \"path\"\nignore = [\"$.a\", \"query.b\", \"path\"]\nearly = \"given\"\n\

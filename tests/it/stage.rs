@@ -1,6 +1,6 @@
 //! A folder of cassettes and sessions on it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use retape::cassette::{Interaction, Response};
@@ -100,4 +100,21 @@ pub fn chunks(response: &Response) -> Vec<String> {
 pub fn without_test(text: &str) -> String {
     let test = regex::Regex::new(r"cargo test( [\w:]+)?").unwrap();
     test.replace_all(text, "cargo test NAME").into_owned()
+}
+
+/// The files of the repository below a folder that end so.
+pub fn files_below(folder: &str, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|it| it == ending) {
+                found.push(path);
+            }
+        }
+    }
+    found
 }

@@ -1,6 +1,6 @@
 //! What holds of any cassette, shown with those of the repository.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
@@ -12,6 +12,7 @@ use retape::store;
 
 use super::disguise::Disguise;
 use super::told;
+use crate::stage::files_below;
 
 const ALL: [&str; 3] = ["compat", "letta", "mcp"];
 
@@ -20,23 +21,11 @@ static RECORDED: LazyLock<Vec<(String, Cassette)>> = LazyLock::new(|| cassettes(
 
 /// The cassettes of the repository with their names.
 fn cassettes(folders: &[&str]) -> Vec<(String, Cassette)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("cassettes");
-    let mut found = Vec::new();
-    folders.iter().for_each(|folder| walk(&root.join(folder), &mut found));
+    let below = |folder: &&str| files_below(&format!("cassettes/{folder}"), "json");
+    let mut found: Vec<PathBuf> = folders.iter().flat_map(below).collect();
     found.sort();
     let load = |path: PathBuf| (path.display().to_string(), store::load_file(&path).unwrap());
     found.into_iter().map(load).collect()
-}
-
-fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        match path.extension() {
-            _ if path.is_dir() => walk(&path, found),
-            Some(ending) if ending == "json" => found.push(path),
-            _ => {}
-        }
-    }
 }
 
 #[track_caller]
