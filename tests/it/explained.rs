@@ -48,7 +48,15 @@ async fn answers(stage: &Stage, media: &str, asks: &[(&str, &str, &str)]) -> Str
     }
     session.stop().await.unwrap();
     assert!(answer.lines().all(|line| line.chars().count() <= 78 || is_command(line)), "{answer}");
-    without_test(&answer)
+    shown(&answer)
+}
+
+/// An explanation with a word for the last hint, which `misses.rs` shows in full.
+fn shown(explanation: &str) -> String {
+    let again = "hint: if the client is meant to ask this now, record it again:\n  \
+         RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME\n  \
+         (without `.mode(…)` in the test)";
+    without_test(explanation).replace(again, "hint: record it again")
 }
 
 fn is_command(line: &str) -> bool {
@@ -86,9 +94,7 @@ async fn a_wrong_approval_names_what_the_server_issued() {
         + "call_22222222-37a2-4fd9-92f1-fd5b1ee5a5f0"
         the server issued `toolu_6f1c0a2f37a24fd992f1fd5b1ee5a5f0` in
         interaction 1
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     "#);
     assert_snapshot!(mixed_up, @r#"
     `tape` (3 interactions) has no answer to
@@ -100,9 +106,7 @@ async fn a_wrong_approval_names_what_the_server_issued() {
         + "toolu_0b44c1e837a24fd992f1fd5b1ee5aaaa"
         the server issued `toolu_6f1c0a2f37a24fd992f1fd5b1ee5a5f0` in
         interaction 1; the asked one is what it issued in interaction 2
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     "#);
 }
 
@@ -149,9 +153,7 @@ async fn a_path_with_another_id_names_the_segment() {
     hint: if it does not count, say so, in retape.toml:
       [match]
       ignore = ["query.limit"]
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     "#);
 }
 
@@ -175,9 +177,7 @@ async fn a_changed_word_is_shown_with_what_stands_around_it() {
     hint: if it does not count, say so, in retape.toml:
       [match]
       ignore = ["$.messages[*].content"]
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     "#);
 }
 
@@ -202,9 +202,7 @@ async fn a_text_of_many_lines_is_shown_by_its_lines() {
     hint: if it does not count, say so, in retape.toml:
       [match]
       ignore = ["$.system"]
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     "#);
 }
 
@@ -232,9 +230,7 @@ async fn fields_too_many_and_fields_too_few_are_told() {
       /new
         + {"x":"y"}
         the recording has no such field
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     "#);
 }
 
@@ -253,9 +249,7 @@ async fn a_changed_number_is_told_and_its_spelling_is_none() {
     hint: if it does not count, say so, in retape.toml:
       [match]
       ignore = ["$.b[*].t"]
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     "#);
 }
 
@@ -279,9 +273,7 @@ async fn an_element_that_is_put_in_is_one_difference() {
       /messages/1
         + {"role":"user","content":"new"}
         the recording has no such field
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     "#);
     assert_snapshot!(mixed, @r#"
     `tape` (1 interaction) has no answer to
@@ -295,9 +287,7 @@ async fn an_element_that_is_put_in_is_one_difference() {
     hint: if its order means nothing, let it not count, in retape.toml:
       [match]
       unordered = ["$.messages"]
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     "#);
 }
 
@@ -330,9 +320,7 @@ async fn a_path_that_was_never_recorded_is_answered_with_those_that_were() {
     nothing like it was recorded; with GET there is
       GET /v1/agents (interaction 1)
       GET /v1/agents/agent-11111111-37a2-4fd9-92f1-fd5b1ee5a5f0 (interaction 2)
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     ");
     assert_snapshot!(answers(&stage, JSON, &[("PATCH", "/other", r#"{"a":1}"#)]).await, @"
     `tape` (4 interactions) has no answer to
@@ -341,9 +329,7 @@ async fn a_path_that_was_never_recorded_is_answered_with_those_that_were() {
       POST /v1/agents (interaction 4)
       GET /v1/agents (interaction 1)
       GET /v1/agents/agent-11111111-37a2-4fd9-92f1-fd5b1ee5a5f0 (interaction 2)
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     ");
     assert_snapshot!(answers(&stage, JSON, &[("DELETE", "/v1/agents", "")]).await, @"
     `tape` (4 interactions) has no answer to
@@ -354,9 +340,7 @@ async fn a_path_that_was_never_recorded_is_answered_with_those_that_were() {
       method
         - GET
         + DELETE
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     ");
 }
 
@@ -387,9 +371,7 @@ async fn a_value_that_the_client_called_otherwise_before_is_told() {
       base address `URL/NAME/-` names it
     hint: a client that begins anew asks under another name (`~2` behind the
       cassette's) or resets the run (`POST /-/retape/reset`)
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     "#);
     assert_snapshot!(repeated, @r#"
     `tape` (2 interactions) has no answer to
@@ -405,9 +387,7 @@ async fn a_value_that_the_client_called_otherwise_before_is_told() {
       base address `URL/NAME/-` names it
     hint: a client that begins anew asks under another name (`~2` behind the
       cassette's) or resets the run (`POST /-/retape/reset`)
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     "#);
 }
 
@@ -439,9 +419,7 @@ async fn a_name_and_a_time_that_change_places_are_told() {
       base address `URL/NAME/-` names it
     hint: a client that begins anew asks under another name (`~2` behind the
       cassette's) or resets the run (`POST /-/retape/reset`)
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     "#);
 }
 
@@ -486,9 +464,7 @@ async fn what_the_server_gave_is_told_though_it_does_not_look_like_an_identifier
     hint: if it does not count, say so, in retape.toml:
       [match]
       ignore = ["query.n"]
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     "#);
     assert!(
         payments.contains("the server gave the recorded one in interaction 1 (`/id`)"),
@@ -590,9 +566,7 @@ async fn one_value_for_two_things_is_told() {
       base address `URL/NAME/-` names it
     hint: a client that begins anew asks under another name (`~2` behind the
       cassette's) or resets the run (`POST /-/retape/reset`)
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     "#);
 }
 
@@ -613,9 +587,7 @@ async fn a_value_that_looks_minted_comes_with_the_line_that_lets_it_not_count() 
     hint: if it does not count, say so, in retape.toml:
       [match]
       ignore = ["$.messages[*].build"]
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     "#);
 }
 
@@ -638,9 +610,7 @@ async fn a_value_that_looks_minted_and_comes_back_is_to_be_called_an_identifier(
     hint: if the client makes it up, say so, in retape.toml:
       [match]
       ids = ["$.ref"]
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     "#);
 
     let rules = Rules::default().id("$.ref").unwrap();
@@ -661,7 +631,7 @@ async fn a_header_field_is_told_where_it_counts() {
     session.stop().await.unwrap();
 
     assert_eq!(reply.status, 470);
-    assert_snapshot!(without_test(&miss.explanation), @"
+    assert_snapshot!(shown(&miss.explanation), @"
     `tape` (1 interaction) has no answer to
       POST /v1/run
     the nearest is interaction 1 (not played yet, 62 % alike)
@@ -672,9 +642,7 @@ async fn a_header_field_is_told_where_it_counts() {
       header.last-event-id
         + 17
         the recording has no such field
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     ");
 }
 
@@ -700,9 +668,7 @@ async fn what_is_free_is_not_told_beside_what_counts() {
     hint: if it does not count, say so, in retape.toml:
       [match]
       ignore = ["$.text"]
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     "#);
 }
 
@@ -770,9 +736,7 @@ async fn an_id_that_is_one_only_by_its_name_is_told_as_one() {
       base address `URL/NAME/-` names it
     hint: a client that begins anew asks under another name (`~2` behind the
       cassette's) or resets the run (`POST /-/retape/reset`)
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     "#);
 }
 
@@ -827,9 +791,7 @@ async fn a_text_that_ends_with_a_nul_is_told_as_a_text() {
           to:/a
         - m1\u0000
         + zz\u0000
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     ");
 }
 
@@ -850,9 +812,7 @@ async fn texts_forms_and_bytes_are_told_as_what_they_are() {
         - two
         + 2
           three
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     ");
     let form = "application/x-www-form-urlencoded";
     assert_snapshot!(check(form, "a=1&b=two+words&b=3", "b=2&a=1").await, @r#"
@@ -869,9 +829,7 @@ async fn texts_forms_and_bytes_are_told_as_what_they_are() {
     hint: if it does not count, say so, in retape.toml:
       [match]
       ignore = ["form.b"]
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     "#);
     let bytes = ("\0one \u{1}two", "\0one \u{2}2");
     assert_snapshot!(check("application/octet-stream", bytes.0, bytes.1).await, @r#"
@@ -887,9 +845,7 @@ async fn texts_forms_and_bytes_are_told_as_what_they_are() {
       [[cassette]]
       name = "tape"
       compare = "path"
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     "#);
     assert_snapshot!(check(JSON, "{}", "").await, @"
     `tape` (1 interaction) has no answer to
@@ -902,9 +858,7 @@ async fn texts_forms_and_bytes_are_told_as_what_they_are() {
       body
         - {}
         missing: only the recording has it
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     ");
     let parts = |boundary: &str, text: &str| {
         format!(
@@ -926,9 +880,7 @@ async fn texts_forms_and_bytes_are_told_as_what_they_are() {
     hint: if it does not count, say so, in retape.toml:
       [match]
       ignore = ["part.file"]
-    hint: if the client is meant to ask this now, record it again:
-      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
-      (without `.mode(…)` in the test)
+    hint: record it again
     "#);
 }
 
