@@ -6,8 +6,9 @@ use super::walk::{Decision, Keys};
 use super::{Talk, decide, sum_up};
 use crate::assert;
 use crate::cli::{Exit, contracts, tell};
+use crate::contract::Finding;
 use crate::error::Result;
-use crate::review::change::Change;
+use crate::review::change::{Change, Verdict};
 use crate::review::report;
 use crate::store;
 use crate::store::mode::Update;
@@ -23,14 +24,19 @@ const TALK: Talk = Talk {
 pub(super) fn review(folder: &Path, keys: &mut Keys) -> Result<Exit> {
     let checked = assert::checked(folder, None)?.whole()?;
     contracts::propose(folder, &checked, Update::unless_ci())?;
-    let findings = &checked.findings;
+    // The worst comes first, as in the report.
+    let mut findings: Vec<&Finding> = checked.findings.iter().collect();
+    findings.sort_by_key(|finding| {
+        let open = checked.changes(finding).filter(|change| change.approved.is_none());
+        open.map(|change| change.verdict).min().unwrap_or(Verdict::Trim)
+    });
     if findings.is_empty() {
         tell::line("all contracts are kept; there is nothing to review");
         return Ok(Exit::Agrees);
     }
     let accepted = store::contracts(folder)?;
     let show = |at: usize, options| {
-        let finding = &findings[at];
+        let finding = findings[at];
         let changes: Vec<&Change> = checked.changes(finding).collect();
         let page = report::Review {
             number: at + 1,

@@ -1,5 +1,7 @@
 //! How two texts differ.
 
+use std::borrow::Cow;
+
 use similar::{ChangeTag, DiffOp, InlineChange, TextDiff};
 
 use super::Colour;
@@ -57,7 +59,22 @@ pub fn difference(recorded: &str, asked: &str, colour: Colour) -> String {
 
 /// The lines in which two texts differ, for a place among others on a terminal of 80 columns.
 pub(super) fn hunk(recorded: &str, asked: &str) -> Vec<String> {
-    Lines { context: 1, most: 20, columns: 72, ..LINES }.of(recorded, asked)
+    const COLUMNS: usize = 72;
+    let [recorded, asked] = near_difference([recorded, asked], COLUMNS);
+    Lines { context: 1, most: 20, columns: COLUMNS, ..LINES }.of(&recorded, &asked)
+}
+
+/// Two texts of one line from shortly before the first letter that differs on, where that stands too far behind to be
+/// seen: a long word has no parts that a line could be cut at.
+fn near_difference([one, other]: [&str; 2], columns: usize) -> [Cow<'_, str>; 2] {
+    let pairs = one.char_indices().zip(other.chars());
+    let alike: Vec<usize> =
+        pairs.take_while(|((_, one), other)| one == other).map(|((at, _), _)| at).collect();
+    if alike.len() + 2 < columns || [one, other].iter().any(|text| text.contains('\n')) {
+        return [one, other].map(Cow::Borrowed);
+    }
+    let from = alike[alike.len() - BEFORE];
+    [one, other].map(|text| Cow::Owned(format!("…{}", &text[from..])))
 }
 
 /// The lines in which two texts differ, each whole, for a place that scrolls.
@@ -200,4 +217,17 @@ fn skip_to_difference(parts: &mut Vec<(bool, String)>) {
     let shown: String = before.chars().skip(skipped).collect();
     let mark = if skipped > 0 { "…" } else { "" };
     parts.insert(0, (false, format!("{mark}{shown}")));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_letter_that_differs_is_seen_however_long_the_word_is() {
+        let [one, other] = ["x", "y"].map(|end| format!("{}{end}", "a".repeat(300)));
+        let lines = hunk(&one, &other);
+        assert_ne!(lines[0][1..], lines[1][1..], "{lines:?}");
+        assert!(lines.iter().all(|line| width(line) <= 74), "{lines:?}");
+    }
 }
