@@ -23,13 +23,14 @@ mod settle;
 mod sockets;
 mod ties;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use bytes::Bytes;
 
 use self::foreign::Foreign;
 use self::order::{Entry, Kept};
 use self::settle::{Settle, Times};
+use self::ties::Ties;
 use crate::cassette::exchanges::{Exchanges, Part};
 use crate::cassette::{Cassette, Interaction};
 use crate::compare::alignment::{Called, Moved, Sides};
@@ -158,17 +159,18 @@ fn tell(old: &Cassette, new: &Cassette, (rules, given): (&Rules, &[Called])) -> 
             again(entry, &known);
         }
     }
-    let mut own = HashSet::new();
+    let mut ties = Ties::default();
     for (entry, (asked, answered)) in entries.iter().zip(&answered) {
         let is_moved = asked.iter().chain(answered).any(|(new, old)| new != old);
         if let Some(number) = entry.new.filter(|_| is_moved) {
-            own.extend(ties::own(&new.interactions[number], &entry.interaction, rules));
+            ties.add(&new.interactions[number], &entry.interaction, rules);
         }
     }
-    if !own.is_empty() {
-        let known = known.but_for(own);
+    if !ties.is_empty() {
+        let known = known.but_for(ties);
         for (entry, (asked, answered)) in entries.iter_mut().zip(&answered) {
-            if [asked, answered].into_iter().any(|heard| known.contradict(heard)) {
+            let is_asked = !known.has_none_of(asked) || !known.has_none_of(answered);
+            if is_changed(entry, &sides) || is_asked {
                 again(entry, &known);
             }
         }

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use super::ties::Ties;
 use crate::cassette::reading::Kind;
 use crate::cassette::splice::{Edit, in_order, splice};
 use crate::compare::alignment::{Record, Renaming, Said, Sort, Value, between, partners};
@@ -85,10 +86,16 @@ impl Times {
         Self { olds: olds.collect(), ..Self::default() }
     }
 
-    /// The same, but that none stands for these.
-    pub(super) fn but_for(mut self, own: HashSet<String>) -> Self {
+    /// The same, as far as these let old times stand for new ones.
+    pub(super) fn but_for(mut self, Ties { own, beside }: Ties) -> Self {
+        self.olds.extend(beside);
         self.olds.retain(|new, _| !own.contains(new));
         Self { own, ..self }
+    }
+
+    /// Whether old times may stand for all of these.
+    pub(super) fn has_none_of(&self, stayed: &[Stayed]) -> bool {
+        !stayed.iter().any(|(new, _)| self.own.contains(new.trim_matches('"')))
     }
 
     pub(super) fn is_empty(&self) -> bool {

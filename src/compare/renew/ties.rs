@@ -4,12 +4,13 @@
 //!
 //! A time alone says nothing, so an old one may stand for it. Several say how they stand to each other: the rows of a
 //! list are in the order of their times, what ends has begun before, and an answer gives back the time that it was
-//! asked for. Old times that stand for some of them, or for all but in another order, would show a server that keeps
-//! to that where it does not any more, or one that breaks it where it does not.
+//! asked for. Old times that stand for all of them but in another order would show a server that keeps to that where
+//! it does not any more: then none does. Old times for all but a row that is new would show one that breaks it: then
+//! the row next to it says when that one is, too.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::cassette::reading::{Kind, Node, Reading};
 use crate::cassette::{Interaction, text};
@@ -32,56 +33,101 @@ struct Time {
     object: usize,
 }
 
-/// The new times of an interaction for which no old ones may stand, as `told` has them.
-pub(super) fn own(new: &Interaction, told: &Interaction, rules: &Rules) -> HashSet<String> {
-    let [asked, said] = [asked, answered].map(|of| [new, told].map(|it| of(it, rules)));
-    let mut own = HashSet::new();
-    let is_alike = |[new, told]: &[Vec<Time>; 2]| {
-        new.len() == told.len() && new.iter().zip(told).all(|(one, other)| one.field == other.field)
-    };
-    for both in [&asked, &said].into_iter().filter(|both| is_alike(both)) {
-        let pairs: Vec<(&Time, &Time)> = both[0].iter().zip(&both[1]).collect();
-        turned(&pairs, |time| time.field, &mut own);
-        turned(&pairs, |time| time.object as u64, &mut own);
+/// What old times may stand for the new ones of an interaction, where those that do say what it does not.
+#[derive(Debug, Default)]
+pub(super) struct Ties {
+    /// The new times for which none may stand.
+    pub(super) own: HashSet<String>,
+    /// Those that had none, and the old ones next to them.
+    pub(super) beside: HashMap<String, String>,
+}
+
+impl Ties {
+    pub(super) fn is_empty(&self) -> bool {
+        self.own.is_empty() && self.beside.is_empty()
     }
-    if !is_alike(&asked) || !is_alike(&said) {
-        return own;
+
+    /// Adds those of an interaction, as `told` has it.
+    pub(super) fn add(&mut self, new: &Interaction, told: &Interaction, rules: &Rules) {
+        let [asked, said] = [asked, answered].map(|of| [new, told].map(|it| of(it, rules)));
+        let both = [&asked, &said].into_iter().filter(|both| are_alike(both));
+        for [new, told] in both.clone() {
+            let pairs: Vec<(&Time, &Time)> = new.iter().zip(told).collect();
+            for rows in turned(&pairs, |time| time.field) {
+                self.turn(&rows);
+            }
+            let objects = turned(&pairs, |time| time.object as u64);
+            self.own.extend(objects.into_iter().flatten().map(|(new, _)| new.spelled.clone()));
+        }
+        if both.count() == 2 {
+            let took = new
+                .response()
+                .map_or(0, |it| it.body.chunks().last().map_or(it.ms, |last| last.ms));
+            self.echo(asked, said, took);
+        }
     }
-    let took = new.response().map_or(0, |it| it.body.chunks().last().map_or(it.ms, |last| last.ms));
-    for (new, told) in said[0].iter().zip(&said[1]) {
-        for (new_asked, told_asked) in asked[0].iter().zip(&asked[1]) {
-            let [is_echo, was_echo] =
-                [(new, new_asked), (told, told_asked)].map(|(said, asked)| said.ms == asked.ms);
-            // A server that tells the time may well tell that of the request.
-            let is_now = new.ms.abs_diff(new_asked.ms) <= took + SECOND;
-            if is_echo != was_echo && (is_echo || !is_now) {
-                own.insert(new.spelled.clone());
+
+    /// Adds the rows of a list whose times are in another order than they say.
+    fn turn(&mut self, rows: &[(&Time, &Time)]) {
+        let has_moved = |(new, told): &(&Time, &Time)| new.spelled != told.spelled;
+        let moved: Vec<(&Time, &Time)> = rows.iter().copied().filter(has_moved).collect();
+        // Where most have none, those may be the same rows as before.
+        let are_most = 2 * moved.len() > rows.len();
+        if !are_most || !turned(&moved, |time| time.field).is_empty() {
+            return self.own.extend(rows.iter().map(|(new, _)| new.spelled.clone()));
+        }
+        let mut near = moved[0].1;
+        for (new, told) in rows {
+            if has_moved(&(new, told)) {
+                near = told;
+            } else {
+                self.beside.insert(new.spelled.clone(), near.spelled.clone());
             }
         }
     }
-    own
+
+    /// Adds the times that an answer says which are those of the request on one side only.
+    fn echo(&mut self, asked: [Vec<Time>; 2], said: [Vec<Time>; 2], took: u64) {
+        for (new, told) in said[0].iter().zip(&said[1]) {
+            for (new_asked, told_asked) in asked[0].iter().zip(&asked[1]) {
+                let [is_echo, was_echo] =
+                    [(new, new_asked), (told, told_asked)].map(|(said, asked)| said.ms == asked.ms);
+                // A server that tells the time may well tell that of the request.
+                let is_now = new.ms.abs_diff(new_asked.ms) <= took + SECOND;
+                if is_echo != was_echo && (is_echo || !is_now) {
+                    self.own.insert(new.spelled.clone());
+                }
+            }
+        }
+    }
 }
 
-/// Adds the new times of each group in which all stand in one order, and the others in another.
-fn turned(pairs: &[(&Time, &Time)], group: impl Fn(&Time) -> u64, own: &mut HashSet<String>) {
-    let mut groups: HashMap<u64, Vec<(&Time, &Time)>> = HashMap::new();
+fn are_alike([new, told]: &[Vec<Time>; 2]) -> bool {
+    new.len() == told.len() && new.iter().zip(told).all(|(one, other)| one.field == other.field)
+}
+
+/// The groups in which the times of one side are in an order, and some of the other side in the opposite one.
+fn turned<'t>(
+    pairs: &[(&'t Time, &'t Time)],
+    group: impl Fn(&Time) -> u64,
+) -> Vec<Vec<(&'t Time, &'t Time)>> {
+    let mut groups: BTreeMap<u64, Vec<(&Time, &Time)>> = BTreeMap::new();
     for (new, told) in pairs {
         groups.entry(group(new)).or_default().push((new, told));
     }
-    for group in groups.into_values().filter(|group| group.len() > 1) {
-        let steps = || {
-            group.windows(2).map(|pair| [step(pair[0].0, pair[1].0), step(pair[0].1, pair[1].1)])
-        };
+    let is_turned = |group: &Vec<(&Time, &Time)>| {
+        let steps = group.windows(2);
+        let steps =
+            || steps.clone().map(|pair| [step(pair[0].0, pair[1].0), step(pair[0].1, pair[1].1)]);
         let is_ordered = |side: usize| {
             let mut steps = steps().map(|steps| steps[side]).filter(|step| step.is_ne());
             let first = steps.next();
             first.is_some() && steps.all(|step| Some(step) == first)
         };
-        let is_turned = steps().any(|[new, told]| new.is_ne() && told == new.reverse());
-        if is_turned && (is_ordered(0) || is_ordered(1)) {
-            own.extend(group.into_iter().map(|(new, _)| new.spelled.clone()));
-        }
-    }
+        let is_any = steps().any(|[new, told]| new.is_ne() && told == new.reverse());
+        is_any && (is_ordered(0) || is_ordered(1))
+    };
+    groups.into_values().filter(is_turned).collect()
 }
 
 fn step(one: &Time, other: &Time) -> Ordering {
@@ -154,8 +200,12 @@ mod tests {
         Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) }
     }
 
-    /// Which hours of a text are its own; `1` stands for one o'clock.
-    fn check([asked, said]: [&str; 2], [told_asked, told_said]: [&str; 2], expected: &[u32]) {
+    /// Which hours of a text are its own; `1` stands for one o'clock. Returns those that get the old one next to them.
+    fn check(
+        [asked, said]: [&str; 2],
+        [told_asked, told_said]: [&str; 2],
+        expected: &[u32],
+    ) -> Vec<[u32; 2]> {
         let hours = |text: &str| {
             let times = text.split('\'').enumerate().map(|(at, part)| match at % 2 {
                 0 => part.to_owned(),
@@ -165,10 +215,13 @@ mod tests {
         };
         let new = interaction(&hours(asked), &hours(said));
         let told = interaction(&hours(told_asked), &hours(told_said));
-        let own = super::own(&new, &told, &Rules::default());
-        let mut own: Vec<u32> = own.iter().map(|time| time[11..13].parse().unwrap()).collect();
+        let mut ties = Ties::default();
+        ties.add(&new, &told, &Rules::default());
+        let hour = |time: &String| -> u32 { time[11..13].parse().unwrap() };
+        let mut own: Vec<u32> = ties.own.iter().map(hour).collect();
         own.sort_unstable();
         assert_eq!(own, expected, "{asked} {said}, {told_asked} {told_said}");
+        ties.beside.iter().map(|(new, old)| [hour(new), hour(old)]).collect()
     }
 
     #[test]
