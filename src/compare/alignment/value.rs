@@ -284,12 +284,22 @@ impl Field {
     pub(crate) fn of(name: &str) -> Self {
         let meaning = Meaning::of(name);
         let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
+        // Not `beta`.
+        let ends_in_word = |ends: &[&str]| {
+            let before = |end: &str| name.strip_suffix(end).and_then(|it| it.chars().next_back());
+            let is_word = |end: &&str| {
+                let is_begun = end.starts_with(|first: char| !first.is_ascii_lowercase());
+                name.ends_with(*end)
+                    && (is_begun || before(end).is_none_or(|it| !it.is_ascii_alphanumeric()))
+            };
+            ends.iter().any(is_word)
+        };
         Self {
             is_time: meaning == Meaning::Moment,
             is_span: meaning == Meaning::Span,
             is_timing: ends(&TIMINGS),
             is_measured: ends(&MEASURED),
-            is_clocked: ends(&CLOCKED) && !ends(&PLAYED),
+            is_clocked: ends_in_word(&CLOCKED) && !ends(&PLAYED),
             is_id: matches!(meaning, Meaning::Mark | Meaning::Identity)
                 || refers(name)
                 // What made the answer, or shows who did: `system_fingerprint`, `thoughtSignature`.

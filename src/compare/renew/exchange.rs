@@ -1,6 +1,6 @@
 //! An interaction in the words of the old one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use bytes::Bytes;
@@ -9,6 +9,7 @@ use super::body::{Said, same_until_left, settled};
 use super::settle::{Render, Settle};
 use crate::cassette::{Body, End, Headers, Interaction, Interim, Outcome, Request, Response};
 use crate::compare::alignment::{self, Field, Said as Text, Script, View};
+use crate::identity::is_epoch;
 use crate::message::telling;
 use crate::text::json::Text as Json;
 use crate::text::multipart::{ANY_BOUNDARY, boundary, with_boundary};
@@ -214,6 +215,17 @@ const OF_BODY: [&str; 7] = ["checksum", "crc32", "digest", "etag", "hash", "md5"
 /// Fields that say an `ETag` again.
 const OF_ETAG: [&str; 3] = ["if-match", "if-none-match", "if-range"];
 
+/// Whether both are numbers, or neither is: what is left is no number where there is no limit any more. A number of
+/// seconds is no time.
+fn are_written_alike(old: &[u8], new: &[u8]) -> bool {
+    let number = |text: &[u8]| std::str::from_utf8(text).ok()?.trim().parse::<f64>().ok();
+    match (number(old), number(new)) {
+        (Some(old), Some(new)) => is_epoch(&old.to_string()) == is_epoch(&new.to_string()),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
 /// A digest of what is told as it was is told as it was.
 fn keep_digests(old: &Headers, headers: &mut Headers) {
     for (name, value) in headers.iter_mut() {
@@ -236,6 +248,35 @@ fn form(digest: &str) -> (bool, bool, Option<&str>) {
     (digest.starts_with("W/"), digest.ends_with('"'), algorithm)
 }
 
+/// The `ETag` of an answer.
+pub(super) fn etag(interaction: &Interaction) -> Option<&Bytes> {
+    interaction.response()?.headers.get_all("etag").next()
+}
+
+/// Each `ETag` of a recording that is told in other words. What is one before and now, and is told as several, or the
+/// other way round, is told as it is: it says when a thing was another one.
+pub(super) fn told_etags(all: &mut [(&Interaction, &mut Interaction)]) -> HashMap<Bytes, Bytes> {
+    let both = |(new, told): &(&Interaction, &mut Interaction)| {
+        Some((etag(new)?.clone(), etag(told)?.clone()))
+    };
+    let pairs: HashSet<(Bytes, Bytes)> = all.iter().filter_map(both).collect();
+    let mut counts: [HashMap<&Bytes, usize>; 2] = Default::default();
+    for (now, old) in &pairs {
+        *counts[0].entry(now).or_default() += 1;
+        *counts[1].entry(old).or_default() += 1;
+    }
+    let are_one = |(now, old): &(Bytes, Bytes)| counts[0][now] == 1 && counts[1][old] == 1;
+    for it in all.iter_mut() {
+        if let (Some(pair), Outcome::Response(told)) =
+            (both(it).filter(|it| !are_one(it)), &mut it.1.outcome)
+        {
+            told.headers.set("etag", String::from_utf8_lossy(&pair.0).into_owned());
+        }
+    }
+    let told = all.iter().filter_map(both).filter(|(now, old)| now != old);
+    told.collect()
+}
+
 /// The client comes back with an `ETag` that is told as it was. By what it is in the new recording.
 pub(super) fn same_etags(old: &HashMap<Bytes, Bytes>, request: &mut Request) {
     for (name, value) in request.headers.iter_mut() {
@@ -254,7 +295,12 @@ fn fields(old: Option<&Headers>, new: &Headers, settle: Settle<'_>) -> Headers {
         let field = Field::of(&name.to_ascii_lowercase());
         let text = |value| std::str::from_utf8(value).ok().map(|text| Text::new(text, field));
         let settled = match (old, old.and_then(|old| text(old)), text(value)) {
-            (Some(old), ..) if is_of_transfer(&name.to_ascii_lowercase(), value) => old.clone(),
+            (Some(old), ..)
+                if is_of_transfer(&name.to_ascii_lowercase(), value)
+                    && are_written_alike(old, value) =>
+            {
+                old.clone()
+            }
             (_, Some(old), Some(new)) => {
                 let quoted = quoted_as(old.text, new.text);
                 let new = Text::new(quoted.as_deref().unwrap_or(new.text), new.field);

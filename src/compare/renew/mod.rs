@@ -25,14 +25,12 @@ mod ties;
 
 use std::collections::HashMap;
 
-use bytes::Bytes;
-
 use self::foreign::Foreign;
 use self::order::{Entry, Kept};
 use self::settle::{Settle, Times};
 use self::ties::Ties;
+use crate::cassette::Cassette;
 use crate::cassette::exchanges::{Exchanges, Part};
-use crate::cassette::{Cassette, Interaction};
 use crate::compare::alignment::{Called, Moved, Sides};
 use crate::config::Rules;
 
@@ -175,11 +173,10 @@ fn tell(old: &Cassette, new: &Cassette, (rules, given): (&Rules, &[Called])) -> 
             }
         }
     }
-    let etag = |it: &Interaction| it.response()?.headers.get_all("etag").next().cloned();
-    let etags = entries.iter().filter_map(|entry| {
-        Some((etag(&new.interactions[entry.new?])?, etag(&entry.interaction)?))
-    });
-    let etags: HashMap<Bytes, Bytes> = etags.filter(|(now, old)| now != old).collect();
+    let both = entries
+        .iter_mut()
+        .filter_map(|entry| Some((&new.interactions[entry.new?], &mut entry.interaction)));
+    let etags = exchange::told_etags(&mut both.collect::<Vec<_>>());
     for entry in &mut entries {
         exchange::same_etags(&etags, &mut entry.interaction.request);
     }

@@ -215,9 +215,12 @@ impl Settle<'_> {
     }
 }
 
-/// Whether two numbers may say how long something took in the same unit. A whole number is also what rarely is left of
-/// a fraction, unless it is large.
+/// Whether two texts may say how long something took in the same unit. A whole number is also what rarely is left of a
+/// fraction, unless it is large. What is negative now takes no time.
 fn are_measured_alike(one: &str, other: &str) -> bool {
+    if one.starts_with('-') != other.starts_with('-') {
+        return false;
+    }
     const LARGE: f64 = 100.0;
     const OTHER_UNIT: f64 = 1_000.0;
     let (Ok(before), Ok(now)) = (one.parse::<f64>(), other.parse::<f64>()) else { return true };
@@ -234,7 +237,8 @@ fn are_measured_alike(one: &str, other: &str) -> bool {
         && share > 0.0
         && share.is_finite()
         && share.max(1.0 / share) >= OTHER_UNIT;
-    is_same_kind && !is_other_unit
+    let is_nothing = is_whole(one) && now == 0.0 && before >= LARGE;
+    is_same_kind && !is_other_unit && !is_nothing
 }
 
 fn is_quoted(text: &str) -> bool {
@@ -257,11 +261,21 @@ fn are_written_alike(one: &str, other: &str) -> bool {
     if is_epoch(one) && is_epoch(other) {
         return spelled(one) == spelled(other);
     }
-    shape(one) == shape(other)
+    shape(one) == shape(other) && are_near(one, other)
+}
+
+/// Whether two times that begin with their years are near each other: `0001-01-01` and `9999-12-31` mean never.
+fn are_near(one: &str, other: &str) -> bool {
+    const YEARS: u32 = 20;
+    let year = |time: &str| -> Option<u32> {
+        let is_behind = time.get(4..5).is_some_and(|mark| mark == "-");
+        time.get(..4).filter(|_| is_behind)?.parse().ok()
+    };
+    year(one).zip(year(other)).is_none_or(|(one, other)| one.abs_diff(other) <= YEARS)
 }
 
 /// Whether a time has parts of a second: then it is hardly the same by chance.
-fn is_exact(time: &str) -> bool {
+pub(super) fn is_exact(time: &str) -> bool {
     const THOUSANDTHS: usize = 3;
     let behind = time.rsplit(['.', ',']).next().filter(|behind| behind.len() < time.len());
     let digits = behind.map_or(0, |behind| behind.bytes().take_while(u8::is_ascii_digit).count());
@@ -392,6 +406,11 @@ mod tests {
         check("17.5", "3", "duration_ms", true);
         check("0.0288", "5e-05", "queue_time", true);
         check("0.0288", "0", "queue_time", true);
+        check("2425", "0", "duration_ms", false);
+        check("12", "-1", "elapsed_ms", false);
+        check("0.999", "0.111", "beta", false);
+        check("0.9991", "0.1112", "rank_eta", true);
+        check("2026-11-21T09:00:00Z", "0001-01-01T00:00:00Z", "expires_at", false);
         check("2425", "8", "duration_ms", true);
         check("2425", "8.462", "duration_ms", false);
         check("8.462", "2425", "duration_ms", false);

@@ -12,6 +12,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::settle::is_exact;
 use crate::cassette::reading::{Kind, Node, Reading};
 use crate::cassette::{Interaction, text};
 use crate::config::Rules;
@@ -31,6 +32,12 @@ struct Time {
     field: u64,
     /// The object that it stands in.
     object: usize,
+}
+
+impl Time {
+    fn is_exact(&self) -> bool {
+        is_exact(&self.spelled)
+    }
 }
 
 /// What old times may stand for the new ones of an interaction, where those that do say what it does not.
@@ -58,6 +65,17 @@ impl Ties {
             }
             let objects = turned(&pairs, |time| time.object as u64);
             self.own.extend(objects.into_iter().flatten().map(|(new, _)| new.spelled.clone()));
+            // Two times of one thing are hardly the same to a thousandth, unless they are one.
+            let beside = pairs.windows(2).filter(|pair| pair[0].0.object == pair[1].0.object);
+            for pair in beside
+                .filter(|pair| pair.iter().all(|(new, told)| new.is_exact() && told.is_exact()))
+            {
+                let are_one = [(pair[0].0, pair[1].0), (pair[0].1, pair[1].1)];
+                let [are_one, were_one] = are_one.map(|(one, other)| one.ms == other.ms);
+                if are_one != were_one {
+                    self.own.extend(pair.iter().map(|(new, _)| new.spelled.clone()));
+                }
+            }
         }
         if both.count() == 2 {
             let took = new
@@ -244,6 +262,8 @@ mod tests {
         let span = |from, to| format!(r#"{{"from":'{from}',"to":'{to}'}}"#);
         check(["", &span(1, 2)], ["", &span(11, 12)], &[]);
         check(["", &span(2, 1)], ["", &span(11, 12)], &[1, 2]);
+        // To the second they may be the same by chance.
+        check(["", &span(1, 1)], ["", &span(11, 12)], &[]);
     }
 
     #[test]

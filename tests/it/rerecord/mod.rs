@@ -4,6 +4,7 @@ mod cases;
 mod chance;
 mod compressed;
 mod disguise;
+mod headers;
 mod laws;
 mod markup;
 mod recorded;
