@@ -270,7 +270,9 @@ pub(super) fn told_etags(all: &mut [(&Interaction, &mut Interaction)]) -> HashMa
         if let (Some(pair), Outcome::Response(told)) =
             (both(it).filter(|it| !are_one(it)), &mut it.1.outcome)
         {
-            told.headers.set("etag", String::from_utf8_lossy(&pair.0).into_owned());
+            let mut fields = told.headers.iter_mut();
+            let etag = fields.find(|(name, _)| name.eq_ignore_ascii_case("etag"));
+            etag.into_iter().for_each(|(_, value)| value.clone_from(&pair.0));
         }
     }
     let told = all.iter().filter_map(both).filter(|(now, old)| now != old);

@@ -167,8 +167,8 @@ fn tell(old: &Cassette, new: &Cassette, (rules, given): (&Rules, &[Called])) -> 
     if !ties.is_empty() {
         let known = known.but_for(ties);
         for (entry, (asked, answered)) in entries.iter_mut().zip(&answered) {
-            let is_asked = !known.has_none_of(asked) || !known.has_none_of(answered);
-            if is_changed(entry, &sides) || is_asked {
+            let has_own = known.has_own(asked) || known.has_own(answered);
+            if is_changed(entry, &sides) || has_own {
                 again(entry, &known);
             }
         }

@@ -93,9 +93,9 @@ impl Times {
         Self { own, ..self }
     }
 
-    /// Whether old times may stand for all of these.
-    pub(super) fn has_none_of(&self, stayed: &[Stayed]) -> bool {
-        !stayed.iter().any(|(new, _)| self.own.contains(new.trim_matches('"')))
+    /// Whether no old time may stand for one of these.
+    pub(super) fn has_own(&self, stayed: &[Stayed]) -> bool {
+        stayed.iter().any(|(new, _)| self.own.contains(new.trim_matches('"')))
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -246,15 +246,19 @@ mod tests {
     fn what_is_in_the_order_of_its_times_stays_so() {
         let rows = |times: [u32; 3]| times.map(|at| format!(r#"{{"at":'{at}'}}"#)).join(",");
         let list = |times| format!("[{}]", rows(times));
-        let said =
-            |new, told, expected: &[u32]| check(["", &list(new)], ["", &list(told)], expected);
-        said([3, 2, 1], [13, 12, 11], &[]);
-        said([1, 2, 3], [13, 12, 11], &[1, 2, 3]);
+        let said = |new, told, own: &[u32], beside: &[[u32; 2]]| {
+            let found = check(["", &list(new)], ["", &list(told)], own);
+            assert_eq!(found, beside, "{new:?} {told:?}");
+        };
+        said([3, 2, 1], [13, 12, 11], &[], &[]);
+        said([1, 2, 3], [13, 12, 11], &[1, 2, 3], &[]);
         // One of them has no old one, and is told as it is.
-        said([3, 2, 1], [13, 12, 21], &[1, 2, 3]);
+        said([23, 22, 21], [13, 12, 21], &[], &[[21, 12]]);
+        said([21, 22, 23], [21, 12, 13], &[], &[[21, 12]]);
+        said([23, 22, 21], [23, 12, 21], &[21, 22, 23], &[]);
         // In no order on either side.
-        said([2, 3, 1], [13, 11, 12], &[]);
-        said([1, 1, 1], [13, 12, 11], &[]);
+        said([2, 3, 1], [13, 11, 12], &[], &[]);
+        said([1, 1, 1], [13, 12, 11], &[], &[]);
     }
 
     #[test]
