@@ -30,7 +30,8 @@ struct Time {
     ms: u64,
     /// Equal for the same field of all rows of a list.
     field: u64,
-    /// The object that it stands in.
+    /// The document that it stands in, and the object. Events of a stream come in the order in which they happen.
+    document: usize,
     object: usize,
 }
 
@@ -59,12 +60,15 @@ impl Ties {
         let [asked, said] = [asked, answered].map(|of| [new, told].map(|it| of(it, rules)));
         let both = [&asked, &said].into_iter().filter(|both| are_alike(both));
         for [new, told] in both.clone() {
-            let pairs: Vec<(&Time, &Time)> = new.iter().zip(told).collect();
-            for rows in turned(&pairs, |time| time.field) {
+            let pairs: Vec<Pair<'_>> = new.iter().zip(told).collect();
+            for rows in groups(&pairs, |time| (time.document, time.field)) {
                 self.turn(&rows);
             }
-            let objects = turned(&pairs, |time| time.object as u64);
-            self.own.extend(objects.into_iter().flatten().map(|(new, _)| new.spelled.clone()));
+            for times in groups(&pairs, |time| (time.object, 0)) {
+                if are_turned(&times) {
+                    self.stay(&times);
+                }
+            }
             // Two times of one thing are hardly the same to a thousandth, unless they are one.
             let beside = pairs.windows(2).filter(|pair| pair[0].0.object == pair[1].0.object);
             for pair in beside
@@ -85,23 +89,32 @@ impl Ties {
         }
     }
 
-    /// Adds the rows of a list whose times are in another order than they say.
-    fn turn(&mut self, rows: &[(&Time, &Time)]) {
-        let has_moved = |(new, told): &(&Time, &Time)| new.spelled != told.spelled;
-        let moved: Vec<(&Time, &Time)> = rows.iter().copied().filter(has_moved).collect();
+    /// Adds the rows of a list if their times say another order, or those that have no old times among them if that is
+    /// why. What is in no order in the old recording says nothing: it came at once from several.
+    fn turn(&mut self, rows: &[Pair<'_>]) {
+        if are_turned(rows) {
+            return self.stay(rows);
+        }
+        let has_moved = |(new, told): &Pair<'_>| new.spelled != told.spelled;
+        let moved: Vec<Pair<'_>> = rows.iter().copied().filter(has_moved).collect();
+        let [new, told] = orders(rows);
         // Where most have none, those may be the same rows as before.
-        let are_most = 2 * moved.len() > rows.len();
-        if !are_most || !turned(&moved, |time| time.field).is_empty() {
-            return self.own.extend(rows.iter().map(|(new, _)| new.spelled.clone()));
+        let is_by_others = told == Order::None && matches!(new, Order::One(_));
+        if !is_by_others || 2 * moved.len() <= rows.len() || orders(&moved)[1] != new {
+            return;
         }
         let mut near = moved[0].1;
-        for (new, told) in rows {
-            if has_moved(&(new, told)) {
-                near = told;
+        for row in rows {
+            if has_moved(row) {
+                near = row.1;
             } else {
-                self.beside.insert(new.spelled.clone(), near.spelled.clone());
+                self.beside.insert(row.0.spelled.clone(), near.spelled.clone());
             }
         }
+    }
+
+    fn stay(&mut self, times: &[Pair<'_>]) {
+        self.own.extend(times.iter().map(|(new, _)| new.spelled.clone()));
     }
 
     /// Adds the times that an answer says which are those of the request on one side only.
@@ -120,36 +133,51 @@ impl Ties {
     }
 }
 
+/// A new time, and what is told for it.
+type Pair<'t> = (&'t Time, &'t Time);
+
+/// In which order times are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// All are the same.
+    Same,
+    One(Ordering),
+    None,
+}
+
 fn are_alike([new, told]: &[Vec<Time>; 2]) -> bool {
     new.len() == told.len() && new.iter().zip(told).all(|(one, other)| one.field == other.field)
 }
 
-/// The groups in which the times of one side are in an order, and some of the other side in the opposite one.
-fn turned<'t>(
-    pairs: &[(&'t Time, &'t Time)],
-    group: impl Fn(&Time) -> u64,
-) -> Vec<Vec<(&'t Time, &'t Time)>> {
-    let mut groups: BTreeMap<u64, Vec<(&Time, &Time)>> = BTreeMap::new();
-    for (new, told) in pairs {
-        groups.entry(group(new)).or_default().push((new, told));
+/// Times that stand together, in their order.
+fn groups<'t>(pairs: &[Pair<'t>], group: impl Fn(&Time) -> (usize, u64)) -> Vec<Vec<Pair<'t>>> {
+    let mut groups: BTreeMap<(usize, u64), Vec<Pair<'t>>> = BTreeMap::new();
+    for pair in pairs {
+        groups.entry(group(pair.0)).or_default().push(*pair);
     }
-    let is_turned = |group: &Vec<(&Time, &Time)>| {
-        let steps = group.windows(2);
-        let steps =
-            || steps.clone().map(|pair| [step(pair[0].0, pair[1].0), step(pair[0].1, pair[1].1)]);
-        let is_ordered = |side: usize| {
-            let mut steps = steps().map(|steps| steps[side]).filter(|step| step.is_ne());
-            let first = steps.next();
-            first.is_some() && steps.all(|step| Some(step) == first)
-        };
-        let is_any = steps().any(|[new, told]| new.is_ne() && told == new.reverse());
-        is_any && (is_ordered(0) || is_ordered(1))
-    };
-    groups.into_values().filter(is_turned).collect()
+    groups.into_values().collect()
 }
 
-fn step(one: &Time, other: &Time) -> Ordering {
-    one.ms.cmp(&other.ms)
+/// In which order the times of both sides are.
+fn orders(pairs: &[Pair<'_>]) -> [Order; 2] {
+    let sides: [fn(&Pair<'_>) -> u64; 2] = [|pair| pair.0.ms, |pair| pair.1.ms];
+    sides.map(|side| {
+        let steps = pairs.windows(2).map(|pair| side(&pair[0]).cmp(&side(&pair[1])));
+        let mut steps = steps.filter(|step| step.is_ne());
+        match steps.next() {
+            None => Order::Same,
+            Some(first) if steps.all(|step| step == first) => Order::One(first),
+            Some(_) => Order::None,
+        }
+    })
+}
+
+/// Whether what is told is in an order, and the new times are in the opposite one, or in none.
+fn are_turned(pairs: &[Pair<'_>]) -> bool {
+    match orders(pairs) {
+        [Order::One(new), Order::One(told)] => new != told,
+        [new, told] => new == Order::None && matches!(told, Order::One(_)),
+    }
 }
 
 fn asked(interaction: &Interaction, rules: &Rules) -> Vec<Time> {
@@ -181,7 +209,7 @@ fn read(reading: &Reading<'_>, before: &mut usize, times: &mut Vec<Time>) {
         if let Some(ms) = (at >= sets_end).then(|| instant(reading, at, node)).flatten() {
             let spelled = Cow::clone(&node.text).into_owned();
             let object = *before + node.parent as usize;
-            times.push(Time { spelled, ms, field: node.wild, object });
+            times.push(Time { spelled, ms, field: node.wild, document: *before, object });
         }
     }
     *before += reading.nodes.len();
@@ -255,7 +283,9 @@ mod tests {
         // One of them has no old one, and is told as it is.
         said([23, 22, 21], [13, 12, 21], &[], &[[21, 12]]);
         said([21, 22, 23], [21, 12, 13], &[], &[[21, 12]]);
-        said([23, 22, 21], [23, 12, 21], &[21, 22, 23], &[]);
+        said([23, 22, 21], [23, 12, 21], &[], &[]);
+        // It was in none before.
+        said([3, 2, 1], [13, 11, 12], &[], &[]);
         // In no order on either side.
         said([2, 3, 1], [13, 11, 12], &[], &[]);
         said([1, 1, 1], [13, 12, 11], &[], &[]);
