@@ -11,7 +11,7 @@ import shlex
 from contextlib import ExitStack, suppress
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
 
 import pytest
 
@@ -355,6 +355,15 @@ def _refused(error: BaseException) -> BaseException:
     return pytest.fail.Exception(f"retape: {error}", pytrace=False)
 
 
+def _failing(error: BaseException) -> Callable[..., None]:
+    """A fixture that cannot be made."""
+
+    def fail(**_: Any) -> None:
+        raise error
+
+    return fail
+
+
 @pytest.fixture(autouse=True)
 def vcr(request: pytest.FixtureRequest) -> Iterator[Optional[Cassette]]:
     """The cassette of the test: `requests`, `play_count`, `all_played`; `None` if it has none."""
@@ -571,7 +580,11 @@ def pytest_fixture_setup(fixturedef: Any, request: Any) -> Iterator[None]:
     try:
         suite.enter(scope)
     except (Refused, FileNotFoundError) as error:
-        raise _refused(error) from None
+        # It is pytest that has to see the fixture fail, or the next test is told something else.
+        made, fixturedef.func = fixturedef.func, _failing(_refused(error))
+        yield
+        fixturedef.func = made
+        return
     # Finalizers run in the order opposite to that in which they were added.
     fixturedef.addfinalizer(end)
     suite.shared[fixturedef.argname] = scope
@@ -629,9 +642,12 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
                 f"hint: pytest found no settings, so the project's folder is `{item.config.rootpath}`; if it is "
                 "another one, put an empty `pytest.ini` there"
             )
-        if report.passed:
+        # That it is expected to fail says nothing of requests that nobody has recorded.
+        is_expected = hasattr(report, "wasxfail") and misses
+        if report.passed or is_expected:
             report.outcome = "failed"
             report.longrepr = "\n\n".join(told)
+            vars(report).pop("wasxfail", None)
         else:
             report.sections.append(("retape", "\n\n".join(told)))
     if scope is None:

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use crate::cassette::{Cassette, Name};
-use crate::contract::{self, Contract, Finding, Traffic};
+#[cfg(feature = "cli")]
+use crate::contract;
+use crate::contract::{Contract, Finding, Traffic};
 use crate::error::{Error, Kind, Result};
 use crate::message::Protocols;
 use crate::review::change::{self, Change, Known, Report};
@@ -32,6 +34,7 @@ impl Checked {
     }
 
     /// Whether somebody has to look at a finding: where nothing is accepted, and at what may break a client.
+    #[cfg(feature = "cli")]
     pub(crate) fn is_open(&self, finding: &Finding) -> bool {
         self.is_unknown(finding) || self.changes(finding).any(Change::is_open)
     }

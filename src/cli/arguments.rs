@@ -55,7 +55,7 @@ pub(super) struct Common {
 
     /// A further variable of the command's environment: NAME holds the address as RETAPE_URL does,
     /// NAME=VALUE what you give, with {url} for the address (`--env OPENAI_BASE_URL={url}/v1`)
-    #[arg(long = "env", value_name = "NAME[=VALUE]")]
+    #[arg(long = "env", value_name = "NAME[=VALUE]", value_parser = variable)]
     pub(super) variables: Vec<String>,
 
     /// Do not fail if no request reaches retape
@@ -341,6 +341,13 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
         Err(_) => text.parse(),
     };
     here.map_err(|_| "an address is `127.0.0.1:8283`, `localhost:8283`, or a port alone".to_owned())
+}
+
+fn variable(text: &str) -> Result<String, String> {
+    match text.split('=').next() {
+        Some("") | None => Err("a variable has a name: OPENAI_BASE_URL={url}/v1".to_owned()),
+        _ => Ok(text.to_owned()),
+    }
 }
 
 pub(super) fn duration(text: &str) -> Result<Duration, String> {

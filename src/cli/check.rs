@@ -80,13 +80,14 @@ impl Check {
             Err(error) if checked.fails() => tell::error(&error),
             proposed => {
                 proposed?;
-                let names = match self.folder.cassettes.to_string_lossy() {
-                    folder if folder == "cassettes" => String::new(),
-                    folder => format!(" --cassettes {}", quoted(&folder)),
+                let folder = self.folder.cassettes.to_string_lossy();
+                let names = match &*folder {
+                    "cassettes" => String::new(),
+                    folder => format!(" --cassettes {}", quoted(folder)),
                 };
                 if update == Update::Propose && is_open {
                     tell::hint(&format!(
-                        "look at contracts/*.snap.new; if the server is meant to do that, `retape accept{names}` \
+                        "look at {folder}/contracts/*.snap.new; if the server is meant to do that, `retape accept{names}` \
                          accepts it"
                     ));
                 } else if checked.fails() {

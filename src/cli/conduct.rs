@@ -148,7 +148,7 @@ async fn prove(
         ended.map(|ended| ended == exit)
     });
     let proven = proven.await?;
-    tell::proven(&proven, exit);
+    tell::proven(&proven, recordings.len(), exit);
     Ok(match exit {
         Exit::Agrees if !proven.replays => Exit::Findings,
         exit => exit,

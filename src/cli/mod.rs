@@ -113,13 +113,14 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
         Some(ContextValue::String(word)) if !word.starts_with('-')
     );
     let has_command = words.iter().any(|word| word == "--");
+    let has_base = words.iter().any(|word| word.starts_with("--base"));
     let tip = match (words.first().map_or("", String::as_str), error.kind()) {
         (name @ ("record" | "replay" | "run" | "matrix"), ErrorKind::UnknownArgument)
             if is_word && !has_command =>
         {
             format!("the command to run stands behind `--`: `retape {name} NAME -- COMMAND`")
         }
-        ("diff", ErrorKind::MissingRequiredArgument) => {
+        ("diff", ErrorKind::MissingRequiredArgument) if !has_base => {
             "to compare with a revision of git, say `retape diff --base origin/main`".to_owned()
         }
         (_, ErrorKind::UnknownArgument) => {

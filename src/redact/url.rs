@@ -54,7 +54,11 @@ fn pairs_at(text: &str, range: Range<usize>, depth: usize, notes: &mut Notes<'_>
     let query = fields.iter().find(|field| &text[field.name.clone()] == "query");
     let query = query.and_then(|field| field.value.clone()).map(|it| form_decoded(&text[it]));
     for form::Field { name, value } in fields {
-        let (name, Some(value)) = (&text[name], value) else { continue };
+        let Some(value) = value else {
+            edits.extend(encoded_pairs(&text[name.clone()], (name.start, depth), notes));
+            continue;
+        };
+        let name = &text[name];
         let is_password = is_login && name.eq_ignore_ascii_case("pass");
         match parameter(name, &text[value.clone()], is_password, notes) {
             Some(with) => edits.push(Edit::new(value, with)),
@@ -87,6 +91,23 @@ fn within(
         Ok(url) if is_url && !is_json => find_at(url, depth + 1, notes),
         _ => body::find_in_json(&places.text, query, notes),
     };
+    json::outside(&places, found).collect()
+}
+
+/// The edits for parameters of a URL in a parameter whose `?` is not encoded, as some clients write it:
+/// `next=https://a.example/?access_token%3D…`.
+fn encoded_pairs(
+    spelled: &str,
+    (offset, depth): (usize, usize),
+    notes: &mut Notes<'_>,
+) -> Vec<Edit> {
+    let has_pairs = ["%3D", "%3d"].iter().any(|it| spelled.contains(it));
+    if !has_pairs || depth >= DEEPEST || !notes.applies(Rule::Nested) {
+        return Vec::new();
+    }
+    let places = Places::of_form_value(spelled, offset);
+    let found = str::from_utf8(&places.text)
+        .map_or_else(|_| Vec::new(), |text| pairs_at(text, 0..text.len(), depth + 1, notes));
     json::outside(&places, found).collect()
 }
 

@@ -89,7 +89,7 @@ impl Closed {
     /// Saves what was recorded and sums up. All cassettes are tried before the first failure is
     /// returned.
     pub(crate) fn save(mut self, course: Course) -> Result<Summary> {
-        let mut failure = lock(&self.gateway.failure).take();
+        let mut failure = lock(&self.gateway.failure).take().or_else(|| self.gateway.unled());
         for left in std::mem::take(&mut self.left) {
             // Nobody has said how it went.
             match left.save(if course == Course::Whole { Course::BrokenOff } else { course }) {

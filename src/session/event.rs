@@ -17,6 +17,8 @@ pub enum Event {
     Miss(Miss),
     /// A request that cannot be recorded; it did not reach the server.
     Unrecorded(Miss),
+    /// A request for another host, or of another host's page, was refused: why. It is told once for each host.
+    Refused(String),
     /// A recorder had been killed; what it had written was saved.
     Rescued {
         /// Where it is now.

@@ -80,7 +80,7 @@ impl Gateway {
         };
         let name = gateway.settings.cassette.clone();
         let at_once = gateway.settings.given.opening == Opening::AtOnce;
-        if at_once && Track::plan(&gateway.settings, &name) == Mode::Replay {
+        if Track::planned(&gateway.settings, &name)? == Mode::Replay && at_once {
             // Nobody is served yet who could be held up, so this takes no thread.
             let load = || async { gateway.loading(&name)().map(Arc::new) };
             match gateway.cell(&name).get_or_try_init(load).await {
@@ -197,6 +197,11 @@ impl Gateway {
     pub(super) fn unanswered(&self) -> Vec<String> {
         let slots = lock(&self.tracks);
         slots.values().filter_map(|slot| slot.track.get()).flat_map(Track::unanswered).collect()
+    }
+
+    /// Why a request had no live server to go to, if one had none.
+    pub(super) fn unled(&self) -> Option<Error> {
+        lock(&self.tracks).values().filter_map(|slot| slot.track.get()).find_map(Track::unled)
     }
 
     /// What was recorded and not asked for since the runs began, by session.
@@ -387,7 +392,7 @@ impl Gateway {
             if settings.lax.is_some() { replayer.noting_drift() } else { replayer }
         };
         let live = |tape| Live::new(settings, tape);
-        Ok(match Track::plan(settings, name) {
+        Ok(match Track::planned(settings, name)? {
             Mode::Replay | Mode::Once => {
                 Track::Replay(Arc::new(replayer(self.recorded(name).await?)))
             }

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::beside::Beside;
 use super::closed::{Closed, Ended};
+use super::event::Event;
 use super::gateway::Gateway;
 use super::proxied::Proxied;
 use super::settings::SessionBuilder;
@@ -49,7 +50,12 @@ pub(super) struct Hub {
     routes: Mutex<BTreeMap<String, String>>,
     ended: Mutex<Ended>,
     last: AtomicUsize,
+    /// What was told of requests that were refused.
+    refused: Mutex<BTreeSet<String>>,
 }
+
+/// So many hosts are told of that are none of retape's: whoever may send requests may name any number.
+const MOST_REFUSED: usize = 8;
 
 /// What a client's transport says that leads here: the session, and the server that the client means to
 /// talk to, as in `~opened-3 https://api.example.com`.
@@ -66,6 +72,7 @@ impl Hub {
             opened: Mutex::default(),
             routes: Mutex::default(),
             ended: Mutex::default(),
+            refused: Mutex::default(),
             last: AtomicUsize::new(0),
         }
     }
@@ -202,7 +209,9 @@ impl Hub {
             Some(proxied) => &proxied.session,
             None => {
                 if let Some(why) = guard::refusal(head, &self.main.settings.given.allowed_hosts) {
-                    return guard::refused(&why);
+                    let answer = guard::refused(&why);
+                    self.tell_refused(why);
+                    return answer;
                 }
                 if let Some(asked) = control::asked(target) {
                     return Box::pin(control::answer(self, head, body, asked)).await;
@@ -220,6 +229,13 @@ impl Hub {
         let client = client.filter(|_| is_upgrade(&head.method, &head.headers));
         let asked = client.map_or(Asked::Arriving(body), Asked::Upgrade);
         gateway.serve(head, asked, proxied.as_ref()).await
+    }
+
+    fn tell_refused(&self, why: String) {
+        let mut refused = lock(&self.refused);
+        if refused.len() < MOST_REFUSED && refused.insert(why.clone()) {
+            self.main.tell(Event::Refused(why));
+        }
     }
 
     /// Notes which session and which server a request means that a client's transport leads here. No page of

@@ -123,8 +123,18 @@ impl Servers {
                 any.insert(address, server.clone());
                 Ok(self.led(server, path))
             }
-            _ => Err(no_upstream(mode)),
+            _ => Err(self.unled(mode)),
         }
+    }
+
+    /// Why a target leads to no server.
+    fn unled(&self, mode: Mode) -> Error {
+        let error = no_upstream(mode);
+        let Some(name) = self.named.keys().next() else { return error };
+        error.with_hint(format!(
+            "the client asked for the server without a name, and all have one: let it ask for `/-{name}/…`, or name \
+             the first server without one (`--upstream URL`)"
+        ))
     }
 
     fn led<'t>(&self, upstream: Arc<Upstream>, target: &'t str) -> Led<'t> {

@@ -17,7 +17,7 @@ use super::unfinished::Unfinished;
 use super::{Event, Session, run};
 use crate::cassette::Name;
 use crate::config::{Compare, Config, Fault, Redaction, Rules};
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::redact::Redactor;
 use crate::review::report::Rerun;
 use crate::serve::recorder::{Patience, Wording};
@@ -435,11 +435,6 @@ impl SessionBuilder {
         };
         let proxy = self.is_proxy.then(|| Proxy::new(config.hosts().clone())).transpose()?;
         let cassette = Name::new(self.cassette.as_str())?;
-        if !matches!(mode, Mode::Replay) && cassette.is_beside() {
-            let hint = format!("record it as `{}`", cassette.of_cassette());
-            let why = "it is what is kept beside a cassette";
-            return Err(Error::new(Kind::Name { name: cassette.to_string(), why }).with_hint(hint));
-        }
         Ok(Settings {
             cassette,
             folder,

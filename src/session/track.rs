@@ -20,7 +20,7 @@ use super::stale::{Stale, stale};
 use crate::cassette::large::{Gathered, LARGE};
 use crate::cassette::{Cassette, End, Name};
 use crate::compare::matching::Mismatch;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::serve::lock;
 use crate::serve::recorder::{Asked, Patience, Recorder, Tape};
 use crate::serve::replayer::{Hashed, Opened, Recorded, Replayer, Socket, Upgraded};
@@ -82,6 +82,8 @@ pub(super) struct Live {
     asked: AtomicUsize,
     /// Why requests were not answered.
     unanswered: Mutex<Vec<String>>,
+    /// Why a request had no server to go to.
+    unled: Mutex<Option<Error>>,
 }
 
 /// A tape, what it goes on from, and what was rescued when it was begun.
@@ -109,6 +111,17 @@ impl Track {
             Mode::Once => Mode::Replay,
             mode => mode,
         }
+    }
+
+    /// The same. Under the name of what is kept beside a cassette nothing is recorded.
+    pub(super) fn planned(settings: &Settings, name: &Name) -> Result<Mode> {
+        let plan = Self::plan(settings, name);
+        if matches!(plan, Mode::Record | Mode::NewEpisodes) && name.is_beside() {
+            let hint = format!("record it as `{}`", name.of_cassette());
+            let why = "it is what is kept beside a cassette";
+            return Err(Error::new(Kind::Name { name: name.to_string(), why }).with_hint(hint));
+        }
+        Ok(plan)
     }
 
     /// The answer to a request, and the WebSocket that begins with it, if one is replayed.
@@ -187,6 +200,11 @@ impl Track {
         self.live().map_or(0, |live| live.asked.load(Ordering::Relaxed))
     }
 
+    /// Why a request had no live server to go to, if one had none.
+    pub(super) fn unled(&self) -> Option<Error> {
+        self.live().and_then(|live| lock(&live.unled).take())
+    }
+
     /// Why the live server gave no answer, each time.
     pub(super) fn unanswered(&self) -> Vec<String> {
         self.live().map_or_else(Vec::new, |live| lock(&live.unanswered).clone())
@@ -239,6 +257,7 @@ impl Live {
             tape,
             asked: AtomicUsize::new(0),
             unanswered: Mutex::default(),
+            unled: Mutex::default(),
         })
     }
 
@@ -266,7 +285,11 @@ impl Live {
         let led = self.servers.lead(target, head.version, self.mode);
         let Led { upstream, origin, target } = match led {
             Ok(led) => led,
-            Err(error) => return no_answer(End::Unreachable, &format!("{error:?}")),
+            Err(error) => {
+                let answer = no_answer(End::Unreachable, &format!("{error:?}"));
+                lock(&self.unled).get_or_insert(error);
+                return answer;
+            }
         };
         let recorder = match lock(&self.recorders).entry((origin, head.version)) {
             Entry::Occupied(known) => known.get().clone(),

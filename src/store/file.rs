@@ -132,8 +132,8 @@ pub(crate) fn how_to_come_by(folder: &Path, name: &Name, command: &str) -> Strin
             }
         }
         Some(_) => format!(
-            "a recorder of it was killed; `retape recover {named}` saves what had arrived as \
-             `{}`",
+            "a recorder of it was killed, or a test never called `finish`; `retape recover {named}` saves what had \
+             arrived as `{}`",
             name.beside("recovered")
         ),
     }

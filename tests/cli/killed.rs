@@ -113,7 +113,7 @@ fn what_a_killed_recorder_left_can_be_had_without_another_recording() {
         if folder == "cassettes" {
             assert_snapshot!(stage.harmless(&said(&replay)), @r"
             error: no cassette `tape` (`cassettes/tape.json`)
-            hint: a recorder of it was killed; `retape recover tape` saves what had arrived as `tape.recovered`
+            hint: a recorder of it was killed, or a test never called `finish`; `retape recover tape` saves what had arrived as `tape.recovered`
             ");
             assert_snapshot!(stage.harmless(&said(&recovered)), @"retape: an earlier recording was killed; what had arrived is now in cassettes/tape.recovered.json: 1 interaction");
             assert_snapshot!(stage.harmless(&said(&again)), @r"
@@ -123,7 +123,7 @@ fn what_a_killed_recorder_left_can_be_had_without_another_recording() {
         } else {
             assert_snapshot!(stage.harmless(&said(&show)), @r"
             error: no cassette `tape` (`FOLDER/kept/here/tape.json`)
-            hint: a recorder of it was killed; `retape recover --cassettes kept/here tape` saves what had arrived as `tape.recovered`
+            hint: a recorder of it was killed, or a test never called `finish`; `retape recover --cassettes kept/here tape` saves what had arrived as `tape.recovered`
             ");
         }
     }

@@ -113,3 +113,34 @@ fn a_client_whose_hosts_all_pass_is_told_so() {
     hint: the client asked only hosts that `pass` in `[proxy]` of retape.toml names: take out those that are to be recorded, or, if nothing is, say `--allow-unused`
     ");
 }
+
+#[test]
+fn a_client_of_servers_that_all_have_names_has_to_say_which_one_it_means() {
+    let (stage, server) = (Stage::new(), server("api"));
+    let record = ["record", "--upstream", &format!("api={}", server.url()), "tape"];
+
+    let output = stage.around(&record, "GET /1").output().unwrap();
+
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(stage.cassettes().is_empty() && server.asked().is_empty());
+    assert_snapshot!(stage.harmless(&said(&output)), @"");
+}
+
+#[test]
+fn a_request_for_a_host_that_is_none_of_retapes_is_told_once() {
+    let (stage, server) = (Stage::new(), server("api"));
+    let mut running =
+        Running::start(stage.retape(&["record", "--upstream", &server.url(), "tape"]));
+    let mut wire = Wire::connect(split(&running.line()).0);
+    let mut ask = |host: &str| {
+        wire.send(format!("GET /1 HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+        reply(&mut wire, "GET").status
+    };
+
+    let statuses = ["api.example", "localhost", "api.example"].map(&mut ask);
+    let (code, said) = running.stop();
+
+    assert_eq!((statuses, code), ([403, 200, 403], Some(0)), "{said}");
+    let (_, said) = said.split_once("interrupt to stop\n").unwrap();
+    assert_snapshot!(stage.harmless(said), @"");
+}

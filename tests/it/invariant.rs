@@ -168,6 +168,55 @@ fn a_list_may_be_as_long_as_one_that_was_sent() {
 }
 
 #[test]
+fn a_page_has_at_most_as_many_rows_as_were_asked_for() {
+    let page = |name: &str, size: usize, rows: usize| {
+        let data: Vec<_> = (0..rows).map(|it| json!({"name": format!("row {it}")})).collect();
+        let answer = json!({"data": data, "more": rows == size});
+        let request = json!({name: size.to_string(), "page": "1"}).to_string();
+        (Some(request), vec![("list".to_owned(), answer.to_string())])
+    };
+    let pages = |name: &str, rows: [usize; 6]| rows.map(|rows| page(name, 3, rows));
+    let said = |name: &str| format!("list.data[] at most request.{name}");
+
+    for name in ["limit", "page_size", "maxResults"] {
+        let invariants = learned(&pages(name, [3, 3, 1, 3, 2, 0]));
+        let said = said(name);
+        assert!(invariants.contains(&said), "{invariants:?}");
+        let parsed = Invariant::parse(&said).unwrap();
+        let broken =
+            |rows| with(&page(name, 3, rows), |trace| Invariant::check(&parsed, trace).len());
+        assert_eq!([broken(2), broken(3), broken(4)], [0, 0, 1]);
+    }
+    let full = learned(&pages("page[size]", [3, 3, 3, 3, 3, 3]));
+    assert!(full.contains(&said("\"page[size]\"")), "{full:?}");
+    // A limit that nothing ever reached may be none, and a number of another name may mean anything.
+    assert!(!learned(&pages("limit", [1, 2, 1, 2, 2, 0])).contains(&said("limit")));
+    assert!(!learned(&pages("number", [3, 3, 1, 3, 2, 0])).contains(&said("number")));
+}
+
+#[test]
+fn numbers_of_a_row_belong_together_as_those_of_a_message_do() {
+    let paid = |number: usize, wrong: usize| {
+        let rows = (0..1 + number % 3).map(|row| {
+            let (amount, fee) = (1_000 + 370 * number + 41 * row, 30 + 7 * (number + row) % 50);
+            json!({"amount": amount, "fee": fee, "net": amount - fee + wrong * row})
+        });
+        let answer = json!({"data": rows.collect::<Vec<_>>(), "total": 1 + number % 3});
+        (None, vec![("list".to_owned(), answer.to_string())])
+    };
+    let traces: Vec<Owned> = (0..8).map(|number| paid(number, 0)).collect();
+
+    let invariants = learned(&traces);
+
+    let said = "list.data[].amount sums list.data[].fee and list.data[].net";
+    assert!(invariants.iter().any(|it| it == said), "{invariants:?}");
+    let parsed = Invariant::parse(said).unwrap();
+    let broken = with(&paid(2, 5), |trace| Invariant::check(&parsed, trace));
+    let places: Vec<&str> = broken.iter().map(|it| it.at.pointer.as_str()).collect();
+    assert_eq!(places, ["/data/1/amount", "/data/2/amount"]);
+}
+
+#[test]
 fn what_comes_again_in_other_traces_is_not_apart_within_one_by_more_than_chance() {
     let said = |field: &str, values: [&str; 3]| {
         let event = |value: &&str| ("row".to_owned(), format!(r#"{{"{field}":"{value}"}}"#));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use insta::assert_snapshot;
 use retape::cassette::End;
-use retape::{Mode, Saved};
+use retape::{Mode, Saved, Session};
 
 use crate::stage::{Stage, only};
 use crate::support::client::{self, Reply, ask, get};
@@ -50,7 +50,7 @@ async fn heard(upstream: &Upstream) -> [Vec<u8>; 2] {
 }
 
 /// The name under which the only cassette of a session was saved.
-async fn saved(session: retape::Session) -> String {
+async fn saved(session: Session) -> String {
     let summary = session.stop().await.unwrap();
     let [recording] = &summary.recordings[..] else { panic!("{summary:?}") };
     let file = recording.path.as_ref().unwrap().file_stem().unwrap();
@@ -346,4 +346,30 @@ async fn a_recording_without_a_single_answer_leaves_the_cassette_that_is_there()
         let kept = stage.cassette_of(&name).interactions;
         assert_eq!(kept.iter().map(|it| it.request.path.as_str()).collect::<Vec<_>>(), paths);
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_kept_beside_a_cassette_is_played_and_never_recorded() {
+    const NAME: &str = "tape.unanswered";
+    let (stage, there) = (Stage::new(), Upstream::json(|_| "[1]".to_owned()));
+    let of =
+        |mode, at: String| Session::builder(NAME).cassettes(stage.folder()).mode(mode).upstream(at);
+    for mode in [Mode::Record, Mode::NewEpisodes, Mode::Once] {
+        let refused = of(mode, there.url()).start().await.unwrap_err();
+
+        assert_eq!(refused.hint(), Some("record it as `tape`"), "{mode}: {refused}");
+    }
+    let session = stage.record(&there).await;
+    let refused = get(&format!("{}/1", session.url_of(NAME)));
+    assert!(refused.text().contains("it is what is kept beside a cassette"), "{refused:?}");
+    session.stop().await.unwrap_err();
+    let session = stage.session(Mode::Record).upstream(nobody()).start().await.unwrap();
+    get(&format!("{}/1", session.url()));
+    saved(session).await;
+
+    let session = of(Mode::Once, there.url()).start().await.unwrap();
+    get(&format!("{}/1", session.url()));
+
+    session.finish().await.unwrap();
+    assert_eq!(there.asked().len(), 0);
 }

@@ -5,7 +5,7 @@ use retape::contract::Endpoint;
 use retape::message::Message;
 use serde_json::{Map, Value};
 
-use super::recorded::{Recordings, said, say, with_value};
+use super::recorded::{Named, Recordings, said, say, with_value};
 use super::set::{At, Site};
 
 /// A change of a server, made to what was recorded of it.
@@ -41,7 +41,7 @@ pub fn interaction(recordings: &mut Recordings, at: At) -> &mut Interaction {
 }
 
 /// Every interaction.
-pub fn each(recordings: &mut Recordings) -> impl Iterator<Item = &mut Interaction> {
+pub fn each(recordings: &mut [Named]) -> impl Iterator<Item = &mut Interaction> {
     recordings.iter_mut().flat_map(|(_, cassette)| &mut cassette.interactions)
 }
 

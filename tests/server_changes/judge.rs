@@ -3,10 +3,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use retape::Name;
+use retape::compare::renew::renew;
 use retape::contract::Endpoint;
 use retape::review::change::{Change, Known, Report, Rule, compare};
 
 use super::edit::ServerChange;
+use super::harmless::runs::another_run;
 use super::kind::{Class, KINDS, Kind};
 use super::recorded::Recordings;
 use super::score::{Called, OFTEN, Row, Score};
@@ -105,6 +108,10 @@ fn judge(set: &Set, change: &ServerChange, row: &mut Row) {
     if called == Called::Unproven {
         row.unproven.push(said.clone());
     }
+    let again = recorded_again(old, new.clone());
+    if Called::of(&compared(old, &again)) > called {
+        row.hidden.push(said.clone());
+    }
     let is_wrong = match kind.class {
         Class::Breaking => !is_told(change, old, &new, &report),
         Class::Harmless => report.fails(),
@@ -117,6 +124,17 @@ fn judge(set: &Set, change: &ServerChange, row: &mut Row) {
 fn compared(old: &Recordings, new: &Recordings) -> Report {
     let known = |name, cassettes| Known { name, path: "cassettes", cassettes, accepted: &[] };
     compare(known("old", old), known("new", new))
+}
+
+/// Another run of the server, recorded in the place of the old one. Where it does not differ, it is as it was.
+fn recorded_again(old: &Recordings, mut new: Recordings) -> Recordings {
+    let before = |name: &Name| old.iter().find(|(known, _)| known == name).map(|(_, it)| it);
+    for named in &mut new {
+        let Some(old) = before(&named.0).filter(|old| **old != named.1) else { continue };
+        another_run(std::slice::from_mut(named));
+        named.1 = renew(old, named.1.clone()).cassette;
+    }
+    new
 }
 
 /// The change, and the worst that is told of it.

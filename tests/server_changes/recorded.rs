@@ -9,7 +9,10 @@ use retape::{Cassette, Name, store};
 use serde_json::Value;
 
 /// Cassettes by name.
-pub type Recordings = Vec<(Name, Cassette)>;
+pub type Recordings = Vec<Named>;
+
+/// A cassette and its name.
+pub type Named = (Name, Cassette);
 
 /// The cassettes of a folder of the repository, by name.
 pub fn cassettes(folder: &str) -> Recordings {

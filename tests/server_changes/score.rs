@@ -7,7 +7,7 @@ use retape::review::change::{Report, Verdict};
 use super::kind::{Class, Kind};
 
 /// What a change is called: the worst that is told of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Called {
     Breaking,
     Unproven,
@@ -28,6 +28,8 @@ pub struct Row {
     pub wrong: Vec<String>,
     /// Changes of which the worst that is told is that it could not be found out.
     pub unproven: Vec<String>,
+    /// Changes of which less is told if they are recorded in the place of the old ones.
+    pub hidden: Vec<String>,
     /// How often each breaking change is told: once is wanted.
     pub times: Vec<usize>,
     /// Those that are told more than [`OFTEN`] times, with all that is told.
@@ -57,6 +59,7 @@ impl Row {
             called: Vec::new(),
             wrong: Vec::new(),
             unproven: Vec::new(),
+            hidden: Vec::new(),
             times: Vec::new(),
             often: Vec::new(),
         }
@@ -141,12 +144,15 @@ impl fmt::Display for Score {
         writeln!(f, "{} hidden (0 are wanted),", self.hidden().len())?;
         writeln!(f, "{:.1} % false alarms (at most 2 % are wanted),", self.alarm_rate())?;
         writeln!(f, "{:.1} % unproven (at most 8 % are wanted);", self.unproven_rate())?;
+        let again = self.told(|_| true, |row| &row.hidden).len();
+        writeln!(f, "{again} hidden by recording again (0 are wanted);")?;
         writeln!(f, "a breaking change is told {:.2} times (once is wanted).", self.times())?;
         let lists = [
             (self.hidden(), "hidden"),
             (self.alarms(), "false alarm"),
             (self.unproven(), "unproven"),
             (self.often(), "told often"),
+            (self.told(|_| true, |row| &row.hidden), "hidden by recording again"),
         ];
         for (list, name) in lists {
             list.iter().try_for_each(|it| writeln!(f, "- {name}: {it}"))?;

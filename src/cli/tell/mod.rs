@@ -113,6 +113,7 @@ pub(super) fn events() -> impl Fn(Event) + Send + Sync + 'static {
 pub(super) fn event(event: Event) {
     match event {
         Event::Miss(miss) => say(&missed("miss", &miss)),
+        Event::Refused(why) => line(&format!("refused with 403: {}", visible(&why))),
         Event::Unrecorded(miss) => say(&missed("not recorded", &miss)),
         Event::Rescued { path, interactions, cut, unasked } => line(&format!(
             "an earlier recording was killed; what had arrived is now in {}: {}",
@@ -344,14 +345,15 @@ pub(super) fn endless(limit: Duration) {
     );
 }
 
-/// What became of the proof that a recording replays.
-pub(super) fn proven(proven: &Proven, exit: Exit) {
+/// What became of the proof that so many recordings replay.
+pub(super) fn proven(proven: &Proven, recordings: usize, exit: Exit) {
     let runs = count(proven.runs, "run");
     for miss in &proven.misses {
         say(&missed("miss", miss));
     }
-    names("made up by the client", &proven.made_up);
-    names("looks made up, but was the same in each run and must stay so", &proven.fixed);
+    let is_one = recordings == 1;
+    names("made up by the client", &proven.made_up, is_one);
+    names("looks made up, but was the same in each run and must stay so", &proven.fixed, is_one);
     for (name, place) in &proven.denied {
         line(&format!(
             "`not-ids` says that nothing in {} of `{name}` is made up, but it differs from run to run",
@@ -417,11 +419,14 @@ fn left(all: &[Unplayed]) {
 }
 
 /// Values of a recording, as far as they fit.
-fn names(what: &str, all: &[(Name, Id)]) {
+fn names(what: &str, all: &[(Name, Id)], is_one: bool) {
     const SHOWN: usize = 8;
     const LONGEST: usize = 60;
-    let is_one = all.iter().all(|(name, _)| *name == all[0].0);
-    for (name, Id { value, interaction, at, .. }) in all.iter().take(SHOWN) {
+    const TELLING: usize = 4;
+    // What is counted (`1`, `2`) tells the least.
+    let mut shown: Vec<_> = all.iter().collect();
+    shown.sort_by_key(|(_, id)| id.value.len() < TELLING);
+    for (name, Id { value, interaction, at, .. }) in shown.into_iter().take(SHOWN) {
         let place = format!("{at} of interaction {}", interaction + 1);
         let place = if is_one { place } else { format!("{place} of {name}") };
         let value = plain::beginning(value, LONGEST);

@@ -1,12 +1,14 @@
 //! What names are called.
 
 mod votes;
+mod wholes;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 pub(super) use self::votes::Votes;
+use self::wholes::Wholes;
 use super::anew::anew;
 use super::clock::Clock;
 use super::counted::{counted, issued, made, uncounted};
@@ -17,7 +19,8 @@ use super::{Called, Script, View};
 use crate::cassette::Ids;
 use crate::cassette::splice::{Edit, disjoint, splice};
 use crate::identity::{
-    EPOCH, SHORTEST, Words, epochs, is_certain, is_epoch, is_mixed, is_sealed, next_span,
+    EPOCH, SHORTEST, UUID, Words, begins_with_uuid, epochs, is_certain, is_epoch, is_mixed,
+    is_sealed, next_span,
 };
 
 /// What the names of a new recording are in an old one. One stands for one: no two are called the
@@ -164,6 +167,27 @@ impl Renaming {
     }
 }
 
+/// Whether two names are spelled alike where chance does not decide: UUIDs of one version (RFC 9562), and many letters
+/// in the same case. A server that issues others is another one.
+fn are_spelled_alike(one: &str, other: &str) -> bool {
+    /// So many letters of both cases are hardly in one by chance: 1 in 2,000.
+    const MANY: usize = 12;
+    let version = |name: &str| {
+        let [version, variant] = [14, 19].map(|at| name.as_bytes().get(at).copied());
+        let is_uuid = name.len() == UUID && begins_with_uuid(name.as_bytes());
+        let is_of_rfc = variant.is_some_and(|it| b"89abAB".contains(&it));
+        version.filter(|it| is_uuid && is_of_rfc && (b'1'..=b'8').contains(it))
+    };
+    let cases = |name: &str| {
+        let has = |is: fn(&u8) -> bool| name.bytes().any(|it| is(&it));
+        let letters = name.bytes().filter(u8::is_ascii_alphabetic).count();
+        (letters >= MANY).then(|| [has(u8::is_ascii_lowercase), has(u8::is_ascii_uppercase)])
+    };
+    let differ = |both: Option<(u8, u8)>| both.is_some_and(|(one, other)| one != other);
+    let is_other_case = cases(one).zip(cases(other)).is_some_and(|(one, other)| one != other);
+    !differ(version(one).zip(version(other))) && !is_other_case
+}
+
 fn names<'t>(known: &'t Words, text: &'t str) -> impl Iterator<Item = Word> + 't {
     known.find(text).map(|range| Word { range, sort: Sort::Name })
 }
@@ -235,6 +259,13 @@ impl Side {
         self.proved.find(word).any(|range| range == (0..word.len()))
     }
 
+    /// What is a name by itself in a name: it may stand elsewhere without what is around it.
+    fn parts<'n>(&self, name: &'n str) -> Vec<&'n str> {
+        let within = self.finder.find(name).map(|range| &name[range]);
+        let all = within.chain([behind_prefix(name)]);
+        all.filter(|part| part.len() < name.len()).collect()
+    }
+
     /// The names in a text, and what looks like one or like a time.
     fn words(&self, said: Said<'_>) -> Vec<Word> {
         apart(names(&self.finder, said.text).chain(said.words().iter().cloned()).collect())
@@ -292,11 +323,22 @@ impl Known {
         counts.sort_by_key(|(_, count)| (std::cmp::Reverse(count.weight), count.first));
         let same = self.new.values.intersection(&self.old.values).map(String::as_str);
         let kin = Kin::of(same, counts.iter().map(|(pair, count)| (*pair, count.weight)));
+        let mut wholes = Wholes::default();
+        for (new, old) in &news {
+            let parts = [self.new.parts(new), self.old.parts(old)];
+            wholes.add((new, old), parts.each_ref().map(Vec::as_slice));
+        }
         for ((new, old), _) in counts {
             let is_free = !news.contains_key(new) && !olds.contains_key(old);
-            if is_free && kin.may_be_called(new, old) && self.is_within(&news, new, old) {
-                news.insert(new.to_owned(), old.to_owned());
-                olds.insert(old.to_owned(), old.to_owned());
+            let may_be = are_spelled_alike(new, old) && kin.may_be_called(new, old);
+            if is_free && may_be && self.is_within(&news, new, old) {
+                let parts = [self.new.parts(new), self.old.parts(old)];
+                let parts = parts.each_ref().map(Vec::as_slice);
+                if wholes.may_be((new, old), parts) {
+                    wholes.add((new, old), parts);
+                    news.insert(new.to_owned(), old.to_owned());
+                    olds.insert(old.to_owned(), old.to_owned());
+                }
             }
         }
         let unknown = self.new.values.iter().filter(|new| !news.contains_key(*new)).cloned();

@@ -23,7 +23,7 @@ use super::pairing::Pairs;
 use super::presence::Presence;
 use super::sorted::Sorted;
 use super::text::Texts;
-use super::trace::{Event, Trace, Value, each};
+use super::trace::{Event, Row, Trace, Value, each};
 use crate::text::json::Text;
 
 /// With more pairs than that, those that have failed are forgotten.
@@ -57,6 +57,7 @@ pub(super) struct Counted<'l> {
 #[derive(Debug)]
 pub(super) struct Sight<'j> {
     pub(super) path: u32,
+    pub(super) row: Row,
     pub(super) value: Value<'j>,
 }
 
@@ -175,7 +176,7 @@ impl Learner {
         for (tag, sights) in events {
             let tags = [None, Some(*tag).filter(|tag| !self.names.spelled(*tag).is_empty())];
             let tags = if tags[1].is_some() { &tags[..] } else { &tags[..1] };
-            for Sight { path, value } in sights {
+            for Sight { path, value, .. } in sights {
                 let Some(said) = said(value) else { continue };
                 for tag in tags {
                     self.echoes.see(self.names.field(*tag, *path), value, said, &asked);
@@ -331,8 +332,8 @@ impl Names {
     pub(super) fn sights<'j>(&mut self, json: &'j str) -> Vec<Sight<'j>> {
         let mut all = Vec::new();
         if let Some(json) = Text::read(json) {
-            each(json, &mut |path, value| {
-                all.push(Sight { path: self.word(path.as_str()), value })
+            each(json, &mut |path, row, value| {
+                all.push(Sight { path: self.word(path.as_str()), row, value })
             });
         }
         all

@@ -1,11 +1,12 @@
-//! Numbers in one message that belong together: one bounds another, is the sum of two, or counts. Of a list how long it
-//! is may be as long as one that was sent.
+//! Numbers in one message, or in one row of a list, that belong together: one bounds another, is the sum of two, or
+//! counts. Of a list how long it is may be as long as one that was sent, or at most as long as was asked for.
 //!
 //! # Rationale
 //!
 //! Any two numbers are in some order. So what each recording says of one number is also held against what
 //! the others say of the other one: if that goes together as well, nothing ties the two. A bound must have
-//! been reached, because two numbers that are only mostly in order never meet.
+//! been reached, because two numbers that are only mostly in order never meet. Clients mostly ask for pages of one size,
+//! which goes together with all; what it is called says what it bounds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,6 +14,7 @@ use super::claim::{Field, Invariant, Path};
 use super::earlier::REQUEST;
 use super::holding::CHANCES;
 use super::learn::{Map, Names, Sight, Sights, identity};
+use super::sorted::is_of_row;
 use super::tie::{Tie, is_equal};
 use super::trace::Value;
 
@@ -26,8 +28,32 @@ const BOTH: usize = 2;
 const FIRST: usize = 32;
 const RECORDINGS: usize = 64;
 
-/// More lists of a request are not looked at.
+/// More lists and numbers of a request are not looked at.
 const MOST_ASKED: usize = 4;
+
+/// More rows of a message are not looked at.
+const MOST_ROWS: u32 = 64;
+
+/// How clients ask for so many rows, but for what is no letter.
+const PAGE_SIZES: [&str; 17] = [
+    "count",
+    "first",
+    "hitsperpage",
+    "itemsperpage",
+    "last",
+    "limit",
+    "max",
+    "maxitems",
+    "maxkeys",
+    "maxresults",
+    "pagelimit",
+    "pagesize",
+    "perpage",
+    "resultsperpage",
+    "rows",
+    "size",
+    "top",
+];
 
 /// A message with more numbers is a table, and a type with more sets of fields has none.
 const MOST: usize = 24;
@@ -42,6 +68,8 @@ enum Quantity {
     Messages(u32),
     /// How long a list of the request is.
     Asked(u32),
+    /// How many rows the request asks for.
+    Limit(u32),
 }
 
 /// What the quantities of a message are.
@@ -62,10 +90,11 @@ pub(super) struct Numbers {
     pieces: BTreeSet<u32>,
 }
 
-/// Messages of a type that have the same quantities.
+/// Messages of a type, or rows of their lists, that have the same quantities.
 #[derive(Debug, Clone, Default)]
 struct Kind {
-    /// Rows with the recording that each is of: all of the first ones, then the last of each recording.
+    /// What they say, with the recording that each is of: all of the first ones, then the first and the last of each
+    /// recording.
     rows: Vec<(u32, Row)>,
     /// What held so far, once there are enough rows.
     held: Option<BTreeSet<Claim>>,
@@ -74,6 +103,14 @@ struct Kind {
 fn get(row: &Row, quantity: Quantity) -> Option<f64> {
     let found = row.iter().find(|(own, _)| *own == quantity).map(|(_, value)| *value);
     found.or_else(|| matches!(quantity, Quantity::Messages(_)).then_some(0.0))
+}
+
+/// Whether a field of a request says how many rows it asks for.
+fn is_page_size(path: &str) -> bool {
+    let name = Path::written(path);
+    let letters = name.last().chars().filter(char::is_ascii_alphabetic);
+    let word: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+    PAGE_SIZES.contains(&word.as_str())
 }
 
 impl Claim {
@@ -100,9 +137,12 @@ impl Claim {
     }
 
     /// Whether rows of independent recordings show it, and chance does not, of so many claims.
-    fn is_shown(self, rows: &[&Row], claims: usize) -> bool {
+    fn is_shown(self, all: &[(u32, &Row)], claims: usize) -> bool {
+        let last: BTreeMap<u32, &Row> = all.iter().copied().collect();
+        let rows: Vec<&Row> = last.into_values().collect();
         let at_least_both = |is: &dyn Fn(&Row) -> bool| {
-            rows.iter().filter(|row| is(row)).take(BOTH).count() == BOTH
+            let recordings = all.iter().filter(|(_, row)| is(row)).map(|(recording, _)| recording);
+            recordings.collect::<BTreeSet<_>>().len() >= BOTH
         };
         let meets = |row: &Row| self.sides(row, row).is_some_and(|(one, to)| is_equal(one, to));
         let is_telling = match self {
@@ -110,6 +150,7 @@ impl Claim {
             Self::Counts(number, _) => {
                 at_least_both(&|row| get(row, number).is_some_and(|number| number >= 2.0))
             }
+            Self::AtMost(_, Quantity::Limit(_)) => at_least_both(&meets),
             Self::AtMost(..) => at_least_both(&meets) && at_least_both(&|row| !meets(row)),
             // What is always the same says only how far apart the two others are, and what is so small that the sum
             // does not show it, nothing.
@@ -125,6 +166,10 @@ impl Claim {
         };
         if rows.len() < CHANCES as usize || !is_telling {
             return false;
+        }
+        // What it is called says it.
+        if matches!(self, Self::AtMost(_, Quantity::Limit(_))) {
+            return true;
         }
         let others = |at: usize| rows.iter().enumerate().filter(move |(other, _)| *other != at);
         let crossed = (0..rows.len()).flat_map(|at| others(at).map(move |(_, other)| (at, other)));
@@ -146,15 +191,26 @@ impl Kind {
     fn see(&mut self, recording: u32, row: Row) {
         if let Some(held) = &mut self.held {
             held.retain(|claim| claim.holds(&row, &row));
-            self.rows.retain(|(of, _)| *of != recording);
+            if !held.is_empty() {
+                self.keep(recording, row);
+            }
+            return;
         }
-        if self.held.is_none() || self.rows.len() < RECORDINGS {
-            self.rows.push((recording, row));
-        }
-        if self.held.is_none() && self.rows.len() == FIRST {
+        self.rows.push((recording, row));
+        if self.rows.len() == FIRST {
             self.held = Some(self.candidates().collect());
-            let last: BTreeMap<u32, Row> = self.rows.drain(..).collect();
-            self.rows.extend(last);
+            let all = std::mem::take(&mut self.rows);
+            all.into_iter().for_each(|(recording, row)| self.keep(recording, row));
+        }
+    }
+
+    /// Keeps the first and the last row of each recording.
+    fn keep(&mut self, recording: u32, row: Row) {
+        let is_full = self.rows.len() >= 2 * RECORDINGS;
+        match self.rows.iter_mut().filter(|(of, _)| *of == recording).nth(1) {
+            Some(last) => last.1 = row,
+            None if !is_full => self.rows.push((recording, row)),
+            None => {}
         }
     }
 
@@ -166,13 +222,17 @@ impl Kind {
             all.into_iter().partition(|quantity| matches!(quantity, Quantity::Field(_)));
         let asked = counts.iter().filter(|it| matches!(it, Quantity::Asked(_)));
         let lists = counts.iter().filter(|it| matches!(it, Quantity::Length(_)));
-        let mut claims: Vec<Claim> = lists
-            .flat_map(|list| asked.clone().map(|asked| Claim::Counts(*list, *asked)))
-            .collect();
+        let limits = counts.iter().filter(|it| matches!(it, Quantity::Limit(_)));
+        let mut claims = Vec::new();
+        for list in lists.copied() {
+            claims.extend(asked.clone().map(|asked| Claim::Counts(list, *asked)));
+            claims.extend(limits.clone().map(|limit| Claim::AtMost(list, *limit)));
+        }
         for one in fields.iter().copied() {
             let others = || fields.iter().copied().filter(move |other| *other != one);
             claims.extend(others().map(|other| Claim::AtMost(one, other)));
-            claims.extend(counts.iter().map(|count| Claim::Counts(one, *count)));
+            let counts = counts.iter().filter(|it| !matches!(it, Quantity::Limit(_)));
+            claims.extend(counts.map(|count| Claim::Counts(one, *count)));
             let pairs = others().flat_map(|other| others().map(move |second| [other, second]));
             let pairs = pairs.filter(|[other, second]| other < second);
             claims.extend(pairs.map(|of| Claim::Sums(one, of)));
@@ -192,11 +252,18 @@ impl Numbers {
     ) {
         let asked = request.iter().filter_map(|sight| match sight.value {
             Value::Length(length) => Some((Quantity::Asked(sight.path), length)),
+            _ if is_page_size(names.spelled(sight.path)) => {
+                Some((Quantity::Limit(sight.path), sight.value.counted()?))
+            }
             _ => None,
         });
         let asked: Row = asked.take(MOST_ASKED).collect();
         let mut all: Map<u32, usize> = Map::default();
         events.iter().for_each(|(tag, _)| *all.entry(*tag).or_default() += 1);
+        let number = |sight: &Sight<'_>| match sight.value {
+            Value::Number(number) => Some((Quantity::Field(sight.path), number)),
+            _ => None,
+        };
         let mut before: BTreeMap<u32, f64> = BTreeMap::new();
         let identities = events.iter().map(|(tag, sights)| (*tag, identity(*tag, sights)));
         let identities: Vec<(u32, u64)> = identities.collect();
@@ -204,10 +271,8 @@ impl Numbers {
         self.pieces.extend(runs.map(|two| two[0].0));
         for (tag, sights) in events {
             let quantity = |sight: &Sight<'_>| match sight.value {
-                Value::Number(number) if !names.spelled(sight.path).contains("[]") => {
-                    Some((Quantity::Field(sight.path), number))
-                }
                 Value::Length(length) => Some((Quantity::Length(sight.path), length)),
+                _ if sight.row == 0 => number(sight),
                 _ => None,
             };
             let mut row: Row = sights.iter().filter_map(quantity).take(MOST + 1).collect();
@@ -222,12 +287,28 @@ impl Numbers {
                         before.iter().map(|(tag, count)| (Quantity::Messages(*tag), *count)),
                     );
                 }
-                let kinds = self.kinds.entry(*tag).or_default();
-                if kinds.len() < KINDS || kinds.contains_key(&kind) {
-                    kinds.entry(kind).or_default().see(recording, row);
+                self.see(*tag, kind, (recording, row));
+            }
+            let rows = sights.chunk_by(|one, other| one.row == other.row);
+            let rows = rows.filter(|row| (1..=MOST_ROWS).contains(&row[0].row));
+            for row in rows {
+                let is_own = |sight: &&Sight<'_>| is_of_row(names.spelled(sight.path));
+                let row: Row =
+                    row.iter().filter(is_own).filter_map(number).take(MOST + 1).collect();
+                if (2..=MOST).contains(&row.len()) {
+                    let mut kind: Vec<Quantity> = row.iter().map(|(it, _)| *it).collect();
+                    kind.sort_unstable();
+                    self.see(*tag, kind, (recording, row));
                 }
             }
             *before.entry(*tag).or_default() += 1.0;
+        }
+    }
+
+    fn see(&mut self, tag: u32, kind: Vec<Quantity>, (recording, row): (u32, Row)) {
+        let kinds = self.kinds.entry(tag).or_default();
+        if kinds.len() < KINDS || kinds.contains_key(&kind) {
+            kinds.entry(kind).or_default().see(recording, row);
         }
     }
 
@@ -269,13 +350,13 @@ fn shown(kinds: &BTreeMap<Vec<Quantity>, Kind>) -> BTreeSet<Claim> {
             return false;
         }
         let rows = with().flat_map(|(_, kind, _)| &kind.rows);
-        let last: BTreeMap<u32, &Row> = rows.map(|(recording, row)| (*recording, row)).collect();
+        let rows: Vec<(u32, &Row)> = rows.map(|(recording, row)| (*recording, row)).collect();
         let size = with().map(|(quantities, ..)| quantities.len()).max().unwrap_or_default();
         let claims = match claim {
             Claim::Sums(..) => size.pow(3),
             Claim::AtMost(..) | Claim::Counts(..) => size.pow(2),
         };
-        claim.is_shown(&last.into_values().collect::<Vec<_>>(), claims)
+        claim.is_shown(&rows, claims)
     };
     all.iter().copied().filter(is_shown).collect()
 }
@@ -317,7 +398,7 @@ impl Claim {
                 tagged(tag, Path::written(names.spelled(path)))
             }
             Quantity::Messages(of) => tagged(of, Path::default()),
-            Quantity::Asked(path) => {
+            Quantity::Asked(path) | Quantity::Limit(path) => {
                 Field { tag: Some(REQUEST.to_owned()), path: Path::written(names.spelled(path)) }
             }
         };

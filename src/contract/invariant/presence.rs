@@ -201,7 +201,7 @@ pub(super) fn conditions(request: Option<&str>, json: &str) -> BTreeSet<With> {
 /// What a request and its answer say, but for identifiers and times.
 fn content(names: &Names, sights: [&[Sight<'_>]; 2]) -> Said {
     let mut hasher = FixedState::default().build_hasher();
-    for Sight { path, value } in sights.into_iter().flatten() {
+    for Sight { path, value, .. } in sights.into_iter().flatten() {
         let name = Path::written(names.spelled(*path));
         let is_content = value.key().is_none() && Meaning::of(name.last()) == Meaning::Plain;
         said(value).filter(|_| is_content).map(|said| (path, said)).hash(&mut hasher);

@@ -4,8 +4,9 @@
 //!
 //! A list is in the order of one of its fields, and others may follow that one: what was created later was mostly changed
 //! later, too. Which it is, no recording shows. So the promise is that one of those holds that never were otherwise. Rows
-//! that were compared count once, however many recordings read them. Twelve lists of two rows are in one order by chance
-//! once in 2,048 times for a field; longer lists more seldom: of `n` rows one order in `n!` is this one.
+//! that say the same in this field and in words count once, however many recordings read them. Twelve lists of two rows
+//! are in one order by chance once in 2,048 times for a field; longer lists more seldom: of `n` rows one order in `n!` is
+//! this one.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
@@ -16,7 +17,8 @@ use foldhash::fast::{FixedState, RandomState};
 use super::check::{At, Broken, Check};
 use super::claim::{Field, Invariant, Path};
 use super::learn::{Map, Names, Sight};
-use super::trace::Value;
+use super::trace::{Row, Value};
+use crate::identity::Meaning;
 use crate::text::date::fits;
 
 /// So many different pairs of rows have to be in order.
@@ -73,9 +75,19 @@ struct Seen {
 impl Sorted {
     /// Learns from the values of a message.
     pub(super) fn learn(&mut self, names: &Names, sights: &[Sight<'_>]) {
-        let mut last: Map<u32, &Value<'_>> = Map::default();
+        let mut last: Map<u32, &Sight<'_>> = Map::default();
+        let mut words: Map<Row, u64> = Map::default();
         for sight in sights.iter().filter(|sight| is_of_row(names.spelled(sight.path))) {
-            let Some(before) = last.insert(sight.path, &sight.value) else { continue };
+            if let Value::Text(text) = sight.value
+                && Meaning::of(Path::written(names.spelled(sight.path)).last()) == Meaning::Plain
+            {
+                let known = words.entry(sight.row).or_default();
+                *known = FixedState::default().hash_one((*known, text));
+            }
+        }
+        for sight in sights.iter().filter(|sight| is_of_row(names.spelled(sight.path))) {
+            let Some(other) = last.insert(sight.path, sight) else { continue };
+            let before = &other.value;
             let ordering = ordering(before, &sight.value);
             let Some(ordering) = ordering.filter(|it| it.is_ne()) else { continue };
             let Seen { pairs, broken } = self.0.entry(sight.path).or_default();
@@ -85,7 +97,8 @@ impl Sorted {
             if pairs.len() < MOST {
                 let both = [before, &sight.value].map(|it| it.counted().map(f64::to_bits));
                 let said = [before, &sight.value].map(|it| it.said());
-                pairs.insert(FixedState::default().hash_one((both, said)));
+                let words = [other, sight].map(|it| words.get(&it.row));
+                pairs.insert(FixedState::default().hash_one((both, said, words)));
             }
         }
     }
@@ -131,7 +144,7 @@ pub(super) fn list(path: &str) -> &str {
 }
 
 /// Whether a field stands in the rows of a list, and in no list within.
-fn is_of_row(path: &str) -> bool {
+pub(super) fn is_of_row(path: &str) -> bool {
     path.matches(ELEMENTS).count() == 1 && !path.ends_with(ELEMENTS)
 }
 

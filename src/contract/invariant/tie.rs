@@ -13,7 +13,8 @@ use super::trace::Value;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Tie {
-    /// The number is never above another one in the same message.
+    /// The number is never above another one in the same message, or in the same row of a list; or an array has at most
+    /// as many elements as the request asks for.
     AtMost,
     /// The number says how many elements an array in the same message or in the request has, or how many messages of
     /// a type came before; or an array has as many elements as one in the request.
@@ -62,7 +63,10 @@ impl Check<'_> {
         let broken = self.all(field).into_iter().filter_map(|at| {
             let number = if is_list { of_length(&at)? } else { of_number(&at)? };
             if to.tag.as_deref() == Some(REQUEST) {
-                let asked = self.asked(to).find_map(|asked| of_length(&asked))?;
+                let asked = self.asked(to).find_map(|asked| match to.path.is_list() {
+                    true => of_length(&asked),
+                    false => asked.value.counted(),
+                })?;
                 return (!holds(number, asked)).then_some((at, None));
             }
             if is_messages {
@@ -142,13 +146,14 @@ impl Check<'_> {
         broken
     }
 
-    /// Another field of the same message.
+    /// Another field of the same message, and of the same row of a list.
     fn beside<'c>(&'c self, at: &At<'c>, other: &Field) -> Option<At<'c>> {
         let path = self.names.find(other.path.as_str())?;
         let (_, sights) = &self.events[at.event?];
-        let is_length = other.path.is_in_array();
+        let (is_length, row) = (other.path.is_list(), sights[at.number].row);
         let found = sights.iter().enumerate().find(|(_, sight)| {
-            sight.path == path && is_length == matches!(sight.value, Value::Length(_))
+            let is_it = is_length == matches!(sight.value, Value::Length(_));
+            sight.path == path && is_it && (is_length || sight.row == row)
         });
         found.map(|(number, sight)| At { event: at.event, number, value: &sight.value })
     }

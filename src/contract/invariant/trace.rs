@@ -100,7 +100,7 @@ impl Value<'_> {
 /// Tells what a JSON text says that may identify something, and where. The same word does in a field whose name says
 /// so, and refers to one whose name does not.
 pub(crate) fn identified<'j>(json: Text<'j>, mut told: impl FnMut(&Path, Cow<'j, str>)) {
-    each(json, &mut |path, value| match value {
+    each(json, &mut |path, _, value| match value {
         Value::Key(key) => told(path, key),
         Value::Text(spelled) => {
             let word = unescape(spelled);
@@ -112,12 +112,16 @@ pub(crate) fn identified<'j>(json: Text<'j>, mut told: impl FnMut(&Path, Cow<'j,
     });
 }
 
-/// Tells the values in a JSON text in order, and then how long its arrays are.
-pub(super) fn each<'j>(json: Text<'j>, told: &mut dyn FnMut(&Path, Value<'j>)) {
+/// Tells the values in a JSON text in order, each with the number of the [row](Row) that it stands in, and then how long
+/// its arrays are.
+pub(super) fn each<'j>(json: Text<'j>, told: &mut dyn FnMut(&Path, Row, Value<'j>)) {
     let mut way = Way::default();
     collect(&mut json.tokens(), "", &mut way, told);
-    way.lengths.into_iter().for_each(|(path, length)| told(&path, Value::Length(length)));
+    way.lengths.into_iter().for_each(|(path, length)| told(&path, 0, Value::Length(length)));
 }
+
+/// An element of an array that is in no other one, counted from 1 in its message; 0 for what is in none.
+pub(super) type Row = u32;
 
 /// Where one of the values stands, by how many come before it, as a JSON Pointer.
 pub(super) fn pointer(json: &str, number: usize) -> String {
@@ -134,6 +138,8 @@ pub(super) fn pointer(json: &str, number: usize) -> String {
 struct Way {
     path: Path,
     depth: usize,
+    row: Row,
+    rows: Row,
     /// The arrays that are in no other one.
     lengths: Vec<(Path, f64)>,
 }
@@ -152,7 +158,7 @@ fn collect<'j>(
     tokens: &mut Tokens<'j>,
     name: &str,
     way: &mut Way,
-    told: &mut dyn FnMut(&Path, Value<'j>),
+    told: &mut dyn FnMut(&Path, Row, Value<'j>),
 ) {
     if way.depth >= DEEPEST && matches!(tokens.peek(), Some(b'{' | b'[')) {
         tokens.value();
@@ -172,6 +178,10 @@ fn collect<'j>(
             let is_outermost = !way.path.is_in_array();
             let mut length = 0.0;
             while tokens.peek().is_some_and(|first| first != b']') {
+                if is_outermost {
+                    way.rows += 1;
+                    way.row = way.rows;
+                }
                 let above = way.path.enter_elements();
                 way.inside(above, |way| collect(tokens, name, way, told));
                 length += 1.0;
@@ -181,6 +191,7 @@ fn collect<'j>(
             }
             tokens.next();
             if is_outermost {
+                way.row = 0;
                 let above = way.path.enter_elements();
                 way.lengths.push((way.path.clone(), length));
                 way.path.leave(above);
@@ -189,7 +200,7 @@ fn collect<'j>(
         // A message that is one value has no field that could be named.
         Some(Token::String(spelled) | Token::Scalar(spelled)) if way.depth > 0 => {
             if let Some(value) = value(spelled, name) {
-                told(&way.path, value);
+                told(&way.path, way.row, value);
             }
         }
         _ => {}

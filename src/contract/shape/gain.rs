@@ -40,6 +40,8 @@ pub enum Gained {
     Elements,
     /// A string can say this.
     Value(String),
+    /// A field that always said the same can say anything.
+    Text,
     /// A string can be of this format; `string` for any.
     Format(String),
     /// An object can be of another kind: the field that tells it, and what it says.
@@ -191,8 +193,9 @@ impl Compare {
     fn texts(&mut self, old: &Text, new: &Text) {
         match (old, new) {
             (Text::Any | Text::Open(_), _) => {}
-            (Text::Of(..), Text::Any | Text::Open(_)) => {
-                let any = Gained::Format("string".to_owned());
+            (Text::Of(formats, values), Text::Any | Text::Open(_)) => {
+                let is_one = formats.is_empty() && values.len() == 1;
+                let any = if is_one { Gained::Text } else { Gained::Format("string".to_owned()) };
                 self.tell(any, Schema::of_string(new.clone()));
             }
             (Text::Of(known, _), Text::Of(formats, values)) => {

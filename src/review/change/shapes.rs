@@ -9,7 +9,7 @@ use super::renames::{GONE, rename, rename_optional, replace, wrap, wraps};
 use super::report::{Part, TOLERANT, Verdict};
 use super::respelled::{self, respell};
 use super::rule::Rule;
-use super::weight::MANY;
+use super::weight::{MANY, is_outcome};
 use crate::contract::Kinds;
 use crate::contract::shape::{Fault, Gain, Gained, Loss, Lost, Schema, Violation};
 use crate::identity::Meaning;
@@ -196,7 +196,7 @@ fn changes(
         }
     }
     for ((draft, gain), said) in drafts.iter_mut().zip(&gains).zip(&said) {
-        if matches!(gain.what, Gained::Format(_) | Gained::Number) {
+        if matches!(gain.what, Gained::Text | Gained::Format(_) | Gained::Number) {
             draft.what.push_str(&said.words());
         }
     }
@@ -313,6 +313,7 @@ fn of_gain(part: Part, gain: &Gain) -> Draft {
             let any = if format == "string" { "any text" } else { &format!("`{format}`") };
             (Rule::FormatNew, format.clone(), format!("{name} can be {any}"))
         }
+        Gained::Text => (Rule::FormatNew, "string".to_owned(), format!("{name} can be any text")),
         Gained::Kind(tag, value) if part == Part::Events && path.is_empty() => {
             (Rule::TagNew, value.clone(), format!("{} (`{tag}`)", first_time(value)))
         }
@@ -333,6 +334,11 @@ fn of_gain(part: Part, gain: &Gain) -> Draft {
         // That a list is filled is another value, and how clients take that no recording shows.
         Gained::Elements => {
             Draft::new(rule, Verdict::Unproven, part, what).because("the list was always empty")
+        }
+        // A name of something that was never called otherwise.
+        Gained::Text if !is_outcome(&path) => {
+            let why = "it always said the same word, which may be a text";
+            Draft::new(rule, Verdict::Unproven, part, what).because(why)
         }
         _ => judged(rule, part, what),
     };
@@ -441,7 +447,12 @@ pub(super) fn shows(gain: &Gain, violation: &Violation, found: Option<&str>) -> 
         (Gained::Wider, _) => true,
         (Gained::Kind(_, value), Fault::Branch) => found.is_some_and(|found| said(found) == *value),
         (
-            Gained::Type | Gained::Filled | Gained::Number | Gained::Elements | Gained::Format(_),
+            Gained::Type
+            | Gained::Filled
+            | Gained::Number
+            | Gained::Elements
+            | Gained::Text
+            | Gained::Format(_),
             Fault::Value,
         )
         | (Gained::Value(_), Fault::Word) => {

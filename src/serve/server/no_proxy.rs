@@ -29,5 +29,7 @@ pub(super) async fn open(
     tunnel: Tunnel,
     _: impl Connection + 'static,
 ) -> Option<(Box<dyn Connection>, Via)> {
-    match *tunnel.proxy {}
+    let Tunnel { authority, session, proxy } = tunnel;
+    drop((authority, session));
+    match *proxy {}
 }

@@ -395,6 +395,60 @@ def test_a_swallowed_miss_fails_its_own_test_and_explains_itself(pytester, run, 
     )
 
 
+def test_a_miss_of_a_test_that_is_expected_to_fail_makes_the_run_red(pytester, run, live, monkeypatch):
+    pytester.makepyfile(
+        f"""
+        import httpx, pytest
+
+        pytestmark = [pytest.mark.retape, pytest.mark.xfail(strict=True)]
+        def test_known(): assert httpx.get("{live.url}/a").json() == ["what is not built yet"]
+        """
+    )
+    run().assert_outcomes(xfailed=1)
+    stop(live)
+    monkeypatch.setenv("CI", "1")
+    run().assert_outcomes(xfailed=1)
+    Path("cassettes/test_a_miss_of_a_test_that_is_expected_to_fail_makes_the_run_red/test_known.json").unlink()
+
+    result = run()
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*a request has no recorded answer*", "*GET http*/a*"])
+
+
+def test_each_test_is_told_why_retape_cannot_be_started(pytester, run, monkeypatch):
+    monkeypatch.setenv("RETAPE_BIN", "/nowhere/retape")
+    pytester.makepyfile(
+        """
+        import pytest
+
+        pytestmark = pytest.mark.retape
+
+        @pytest.fixture(scope="module")
+        def shared(): return 1
+
+        def test_a(shared): pass
+        def test_b(shared): pass
+        def test_c(): pass
+        """
+    )
+
+    result = run()
+
+    result.assert_outcomes(errors=3)
+    assert str(result.stdout).count("retape: cannot start `/nowhere/retape`") >= 3
+    assert "AssertionError" not in str(result.stdout)
+
+
+def test_a_client_that_has_no_live_server_to_ask_fails(pytester, run):
+    pytester.makepyfile("import httpx\ndef test_url(retape_url): httpx.get(retape_url + '/v1/agents')")
+
+    result = run()
+
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*recording needs the address of a live server*"])
+
+
 def test_what_plugins_put_around_a_test_is_around_its_proof(pytester, run, live):
     pytester.makeconftest(
         """

@@ -322,6 +322,19 @@ fn a_list_in_another_order_is_told() {
     assert_eq!(between(&many(|_| ()), &one), [""; 0]);
     let few = |order: fn(&mut Vec<String>)| side(move |at| rows(at % 2, order, 3));
     assert_eq!(between(&few(|_| ()), &few(|rows| rows.reverse())), [""; 0]);
+    // Other rows with the same numbers prove something.
+    let counted = |number: usize| {
+        let row = |row: usize| {
+            let color = ["red", "blue", "green", "amber"][(number + row) % 4];
+            format!(r#"{{"color":"{color}{}","n":{}}}"#, "a".repeat(number), 3 - row)
+        };
+        (0..2 + number % 2).map(row).collect::<Vec<String>>()
+    };
+    let told = "breaking invariant-broken: `_.data[] sorted by n falling` does not hold any more";
+    let list = |rows: Vec<String>| format!(r#"{{"data":[{}]}}"#, rows.join(","));
+    let (was, is) =
+        (side(|at| list(counted(at))), side(|at| list(counted(at).into_iter().rev().collect())));
+    assert_eq!(between(&was, &is), [told]);
     // A row that comes twice is told as that.
     let again = "breaking invariant-broken: `_.data[].id unique` does not hold any more";
     let twice = many(|rows| rows.push(rows[0].clone()));

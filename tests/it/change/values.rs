@@ -124,3 +124,32 @@ fn a_word_that_the_client_says_as_well_may_be_repeated() {
     assert!(verdict(&asked("moving", "moving")).starts_with(&format!("unproven {what}")));
     assert!(verdict(&asked("price", "moving")).starts_with(&format!("breaking {what}")));
 }
+
+#[test]
+fn a_name_of_something_that_was_never_called_otherwise_may_be_any_text() {
+    let rooms = |name: &str, field: &str| -> Vec<String> {
+        (0..12).map(|at| format!(r#"{{"{field}":"{name}","level":{at}}}"#)).collect()
+    };
+    let told = |field: &str| {
+        let (old, new) = (answers(&rooms("Hall", field)), answers(&rooms("My Hall", field)));
+        told(&compared(&old, &new))
+    };
+
+    let what = "format-new: `label` can be any text, such as `\"My Hall\"`";
+    assert_eq!(told("label"), [format!("unproven {what}")]);
+    // Clients decide by it.
+    let what = what.replace("label", "status");
+    assert_eq!(told("status"), [format!("breaking {what}")]);
+}
+
+#[test]
+fn a_time_that_is_a_number_now_is_a_change_of_its_cassette() {
+    let made = |at: &str| vec![format!(r#"{{"id":"agent-1","created_at":{at}}}"#)];
+
+    let report =
+        compared(&answers(&made("\"2026-11-29T08:32:27Z\"")), &answers(&made("1795941256")));
+
+    let [pair] = &report.cassettes[..] else { panic!("{:?}", report.cassettes) };
+    let [difference] = &pair.interactions[0].differences[..] else { panic!("{pair:?}") };
+    assert_eq!(difference.at, "answer /created_at");
+}

@@ -3,7 +3,7 @@
 use retape::cassette::Headers;
 use retape::redact::Redactor;
 
-use super::{cassette, check_gone, request, response, secret, whole};
+use super::{answer, cassette, check_gone, redacted, request, response, secret, whole};
 
 #[test]
 fn headers_keep_what_is_readable() {
@@ -345,4 +345,45 @@ fn variables_beside_their_query_in_an_address_are_called_so_too() {
         asked.path,
         "/graphql?query=%7Blogin(password%3A%24p)%7D&variables=%7B%22p%22%3A%22[redacted:password]%22%7D"
     );
+}
+
+#[test]
+fn an_identifier_with_which_a_secret_begins_is_none() {
+    let id = format!("pi_{}", secret("intent"));
+    let own = format!("{id}_secret_{}", secret("own"));
+    let json = serde_json::json!({"id": id, "client_secret": own}).to_string();
+    let made = response(&[("content-type", "application/json")], whole(json));
+    let form = format!("reason=none&payment_intent={id}");
+    let kind = [("content-type", "application/x-www-form-urlencoded")];
+    let refunded = (request("/refunds", &kind, form.clone()), response(&[], whole("")));
+
+    let told = redacted(cassette(vec![(request("/intents", &[], ""), made), refunded]));
+
+    assert_eq!(told.interactions[1].request.body, form);
+    check_gone(&answer(&told, 0).body.bytes(), &own);
+}
+
+#[test]
+fn parameters_of_an_address_in_a_parameter_are_read_however_much_of_it_is_encoded() {
+    let key = "Zk39fjQmmWq02LspE8vnTTy5aaB1";
+    for address in [
+        "https://b.example/cb?access_token=KEY",
+        "https://b.example/cb?access_token%3DKEY%26z%3D1",
+        "https%3A%2F%2Fb.example%2Fcb%3Faccess_token%3DKEY%26z%3D1",
+    ] {
+        let mut asked = request(&format!("/login?next={}", address.replace("KEY", key)), &[], "");
+
+        Redactor::standard().request(&mut asked);
+
+        let path = percent_decoded(&asked.path);
+        assert!(path.contains("access_token=[redacted:access_token]"), "{path}");
+        assert!(!path.contains(key), "{path}");
+    }
+}
+
+fn percent_decoded(text: &str) -> String {
+    ["%3D", "%5B", "%3A", "%5D"]
+        .iter()
+        .zip(["=", "[", ":", "]"])
+        .fold(text.to_owned(), |text, (encoded, plain)| text.replace(encoded, plain))
 }

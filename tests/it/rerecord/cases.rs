@@ -880,7 +880,7 @@ fn a_time_that_the_client_came_back_with_is_the_same_in_both_places() {
 }
 
 /// A conversation in which the server issues names that the client sends back, with its table of names.
-fn issuing(names: &[(usize, &str)], exchanges: &[(&str, &str)]) -> Cassette {
+pub fn issuing(names: &[(usize, &str)], exchanges: &[(&str, &str)]) -> Cassette {
     let issued = |(interaction, value): &(usize, &str)| Id {
         value: (*value).to_owned(),
         interaction: *interaction,

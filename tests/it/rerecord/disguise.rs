@@ -29,7 +29,7 @@ impl Disguise {
     }
 
     pub fn cassette(&mut self, mut cassette: Cassette) -> Cassette {
-        cassette.recorded.at = "2031-01-01T00:00:00Z".to_owned();
+        cassette.recorded.at = self.text(&cassette.recorded.at);
         for interaction in &mut cassette.interactions {
             let request = &mut interaction.request;
             request.path = self.text(&request.path);
@@ -71,8 +71,8 @@ impl Disguise {
         times.replace_all(&text, later).into_owned()
     }
 
-    /// A random UUID stays one, and what is made of another by a number over the last seven bits is made so of its new
-    /// name.
+    /// A UUID stays one of its version, and what is made of a random one by a number over the last seven bits is made so
+    /// of its new name.
     fn name(&mut self, old: &str) -> String {
         let number = old.get(34..36).filter(|_| old.as_bytes()[14] == b'4');
         let number = number.map(|byte| u8::from_str_radix(byte, 16).unwrap());
@@ -90,11 +90,13 @@ impl Disguise {
             Some((prefix, random)) => (format!("{prefix}_"), random),
             None => (String::new(), old),
         };
-        let digit = |disguise: &mut Self, c: char| match c {
-            '-' => '-',
+        // A UUID says in two places how it was made.
+        let stays = |at: usize, c: char| c == '-' || (random.len() == 36 && [14, 19].contains(&at));
+        let digit = |disguise: &mut Self, (at, c): (usize, char)| match c {
+            _ if stays(at, c) => c,
             _ => char::from(b"0123456789abcdef"[(disguise.next() % 16) as usize]),
         };
-        let name = random.chars().map(|c| digit(self, c)).collect::<String>();
+        let name = random.chars().enumerate().map(|it| digit(self, it)).collect::<String>();
         self.names.insert(old.to_owned(), format!("{prefix}{name}"));
         self.names[old].clone()
     }

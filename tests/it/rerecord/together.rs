@@ -3,7 +3,7 @@
 use retape::Cassette;
 use retape::compare::renew::renew;
 
-use super::cases::talk;
+use super::cases::{issuing, talk};
 use super::told;
 
 /// A name that a server makes, another one in each run.
@@ -112,4 +112,35 @@ fn uploads_with_random_boundaries_keep_to_their_clients() {
     let renewed = renew(&old, uploads("new", [2, 0, 3, 1])).cassette;
 
     assert_eq!(told(&renewed), told(&old));
+}
+
+/// A customer is made and asked for, and pays twice; the answers to that name a customer.
+fn paid(customer: &str, [one, other]: [&str; 2], named: &str) -> Cassette {
+    let made = format!(r#"{{"id":"cus_{customer}","name":"Ada"}}"#);
+    let pay =
+        |amount: u8| format!(r#"POST /payments {{"amount":{amount},"customer":"cus_{customer}"}}"#);
+    let paid = |id: &str| format!(r#"{{"id":"pay_{id}","customer":"cus_{named}"}}"#);
+    let get = format!("GET /customers/cus_{customer}");
+    let exchanges = [
+        ("POST /customers {}", &made),
+        (&get, &made),
+        (&pay(1), &paid(one)),
+        (&pay(2), &paid(other)),
+        (&format!("GET /payments/pay_{one}"), &paid(one)),
+    ];
+    issuing(&[(0, customer)], &exchanges.map(|(asked, answer)| (asked, answer.as_str())))
+}
+
+#[test]
+fn a_name_without_its_prefix_is_not_called_what_the_one_with_it_is_not() {
+    let [was, is, another] = ["KUWPnumQNkb2rU", "DZKXkIGyk7N6F2", "NMc43KnvzTKusJ"];
+    let (before, now) =
+        (["oDWoREabrlbdw9", "pRJRSNHTgSAGi0"], ["AyD4J1PW7wdBd1", "CuaTzxbhtQp9R2"]);
+    let old = paid(was, before, was);
+
+    let unchanged = renew(&old, paid(is, now, is)).cassette;
+    let wrong = renew(&old, paid(is, now, another)).cassette;
+
+    assert_eq!(told(&unchanged), told(&old));
+    assert_eq!(wrong.interactions, paid(was, before, another).interactions);
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::edit::{ServerChange, answer, each, objects, set_header};
 use super::super::fields::Kind;
-use super::super::recorded::{Recordings, whole};
+use super::super::recorded::{Named, Recordings, whole};
 use super::super::set::{Field, Key, Set};
 use super::wholes;
 use crate::dice::Random;
@@ -95,33 +95,47 @@ pub fn other_ids(_: &Set) -> Vec<ServerChange> {
     made.into()
 }
 
+/// A day, the same one as servers write it, and by how much seconds since 1970 are turned.
+type Day = (&'static str, &'static str, u8);
+
+const DAYS: [Day; 2] =
+    [("2026-12-24", "Thu, 24 Dec 2026", 4), ("2027-02-01", "Mon, 01 Feb 2027", 9)];
+
+fn on_another_day(all: &mut [Named], (day, date, by): Day) {
+    let stamps = Regex::new(r"20\d\d-\d\d-\d\d(T\d\d:)").expect("a pattern");
+    let dates = Regex::new(r"[A-Z][a-z][a-z], \d\d [A-Z][a-z][a-z] 20\d\d").expect("a pattern");
+    let seconds = Regex::new(r"\b17\d{2}(\d{6})\b").expect("a pattern");
+    let other = |text: &str| {
+        let text = stamps.replace_all(text, format!("{day}$1"));
+        let text = dates.replace_all(&text, date);
+        let later = |found: &Captures<'_>| format!("1799{}", turned(&found[1], by));
+        seconds.replace_all(&text, later).into_owned()
+    };
+    for (_, cassette) in all.iter_mut() {
+        retold(cassette, &other);
+        cassette.recorded.at = other(&cassette.recorded.at);
+    }
+    each(all).for_each(|one| answer(one, |it| it.ms = it.ms * 3 + 17));
+}
+
 pub fn other_times(_: &Set) -> Vec<ServerChange> {
-    let made = [("2026-12-24", "Thu, 24 Dec 2026", 4), ("2027-02-01", "Mon, 01 Feb 2027", 9)];
-    let made = made.map(|(day, date, by)| {
-        let stamps = Regex::new(r"20\d\d-\d\d-\d\d(T\d\d:)").expect("a pattern");
-        let dates = Regex::new(r"[A-Z][a-z][a-z], \d\d [A-Z][a-z][a-z] 20\d\d").expect("a pattern");
-        let seconds = Regex::new(r"\b17\d{2}(\d{6})\b").expect("a pattern");
-        let edit = move |all: &mut Recordings| {
-            let other = |text: &str| {
-                let text = stamps.replace_all(text, format!("{day}$1"));
-                let text = dates.replace_all(&text, date);
-                let later = |found: &Captures<'_>| format!("1799{}", turned(&found[1], by));
-                seconds.replace_all(&text, later).into_owned()
-            };
-            for (_, cassette) in all.iter_mut() {
-                retold(cassette, &other);
-            }
-            each(all).for_each(|one| answer(one, |it| it.ms = it.ms * 3 + 17));
-        };
-        ServerChange::new(format!("all times, {day}"), edit)
+    let made = DAYS.map(|day| {
+        let edit = move |all: &mut Recordings| on_another_day(all, day);
+        ServerChange::new(format!("all times, {}", day.0), edit)
     });
     made.into()
+}
+
+/// The same, recorded on another day.
+pub fn another_run(all: &mut [Named]) {
+    all.iter_mut().for_each(|(_, cassette)| with_other_ids(cassette, 3));
+    on_another_day(all, DAYS[0]);
 }
 
 pub fn other_headers(_: &Set) -> Vec<ServerChange> {
     let made = [("server", "another/2.0"), ("x-request-id", "17"), ("x-process-time", "0.25")];
     let made = made.map(|(name, value)| {
-        let edit = move |all: &mut _| {
+        let edit = move |all: &mut Recordings| {
             each(all).for_each(|one| answer(one, |it| set_header(&mut it.headers, name, value)));
         };
         ServerChange::new(format!("header {name}"), edit)
@@ -141,7 +155,7 @@ pub fn other_chunks(_: &Set) -> Vec<ServerChange> {
             };
             Body::Stream(pieces.map(chunk).collect())
         };
-        let edit = move |all: &mut _| {
+        let edit = move |all: &mut Recordings| {
             each(all).for_each(|one| {
                 answer(one, |it| {
                     if let Body::Stream(_) = it.body {
