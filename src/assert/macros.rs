@@ -57,7 +57,7 @@ macro_rules! assert_order {
     ($trace:expr $(,)?) => {{
         let (text, settings) =
             $crate::_macro_support::order_snapshot(env!("CARGO_MANIFEST_DIR"), $trace);
-        if !$crate::_macro_support::is_proving() {
+        if $crate::_macro_support::is_asserted(&text) {
             let _bound = settings.bind_to_scope();
             $crate::insta::assert_snapshot!(
                 $crate::insta::internals::AutoName,
@@ -110,7 +110,7 @@ macro_rules! assert_shape {
     };
     ($value:expr $(,)?) => {{
         let shape = $crate::_macro_support::shape_text(&$crate::_macro_support::json(&$value));
-        if !$crate::_macro_support::is_proving() {
+        if $crate::_macro_support::is_asserted(&shape) {
             $crate::insta::assert_snapshot!(
                 $crate::insta::internals::AutoName,
                 shape,

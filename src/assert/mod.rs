@@ -28,8 +28,10 @@ pub mod macro_support {
     pub use super::order::{check_order, order_snapshot};
     pub use super::shape::{check_shape, json, shape_text};
 
-    /// Whether the test that asserts runs once more, to prove what it has recorded.
-    pub fn is_proving() -> bool {
-        crate::store::is_proving()
+    /// Whether a snapshot of that text is to be asserted: a test that runs once more, to prove what it has recorded,
+    /// says the same as before instead.
+    #[track_caller]
+    pub fn is_asserted(text: &str) -> bool {
+        crate::store::is_asserted(text)
     }
 }

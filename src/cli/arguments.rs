@@ -264,10 +264,6 @@ impl Live {
         Ok(Some(self.servers()?.first).filter(|first| !first.is_empty()))
     }
 
-    pub(super) fn names_no_server(&self) -> bool {
-        self.upstreams.is_empty()
-    }
-
     /// Whether there are servers that have a name.
     pub(super) fn has_names(&self) -> bool {
         self.servers().is_ok_and(|servers| !servers.named.is_empty())

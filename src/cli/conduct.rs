@@ -11,7 +11,7 @@ use super::serve::{PATIENCE, Served, Start};
 use super::tell::Flaw;
 use super::{Exit, tell};
 use crate::cassette::Name;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::serve::recorder::{Course, Recording, Saved};
 use crate::session::{self, Closed, Session, SessionBuilder, Summary};
 use crate::store;
@@ -86,13 +86,6 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
         served.stop(stopped.map_or(PATIENCE, |_| Duration::from_secs(1))).await;
     }
     let summary = summary?;
-    let is_nothing = summary.recordings.iter().all(|it| it.path.is_none() && it.fault.is_none());
-    let is_lost = is_nothing && summary.requests > 0 && summary.played == 0;
-    if live.is_some_and(Live::names_no_server) && is_lost && summary.misses.is_empty() {
-        return Err(Error::new(Kind::NoUpstream).with_hint(
-            "name the live server (`--upstream URL`, `RETAPE_UPSTREAM`): the command did not say which one it means",
-        ));
-    }
     tell::recorded(&summary, flaw);
     let ran = match stopped {
         Some(signal) => Exit::Command(signal.status()),

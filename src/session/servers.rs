@@ -94,12 +94,7 @@ impl Servers {
     /// # Errors
     ///
     /// If there is none.
-    pub(super) fn lead<'t>(
-        &self,
-        target: &'t str,
-        version: Version,
-        mode: Mode,
-    ) -> Result<Led<'t>> {
+    pub(super) fn lead<'t>(&self, target: &'t str, version: Version) -> Result<Led<'t>> {
         let (origin, path) = target::split(target);
         let known = self.first.iter().chain(self.named.values());
         let below = |server: &&Arc<Upstream>| target::relative(server.origin(), target) != target;
@@ -123,18 +118,22 @@ impl Servers {
                 any.insert(address, server.clone());
                 Ok(self.led(server, path))
             }
-            _ => Err(self.unled(mode)),
+            _ => Err(self.unled()),
         }
     }
 
     /// Why a target leads to no server.
-    fn unled(&self, mode: Mode) -> Error {
-        let error = no_upstream(mode);
-        let Some(name) = self.named.keys().next() else { return error };
-        error.with_hint(format!(
-            "the client asked for the server without a name, and all have one: let it ask for `/-{name}/…`, or name \
-             the first server without one (`--upstream URL`)"
-        ))
+    fn unled(&self) -> Error {
+        Error::new(Kind::NoUpstream).with_hint(match self.named.keys().next() {
+            None => {
+                "name the live server (`--upstream URL`, `RETAPE_UPSTREAM`): the client did not say which one it means"
+                    .to_owned()
+            }
+            Some(name) => format!(
+                "the client asked for the server without a name, and all have one: let it ask for `/-{name}/…`, or \
+                 name the first server without one (`--upstream URL`)"
+            ),
+        })
     }
 
     fn led<'t>(&self, upstream: Arc<Upstream>, target: &'t str) -> Led<'t> {

@@ -75,7 +75,6 @@ pub(super) struct Live {
     servers: Servers,
     /// One for each server that was asked, and version of HTTP.
     recorders: Mutex<HashMap<(String, Version), Recorder>>,
-    mode: Mode,
     patience: Patience,
     tape: Option<Arc<Tape>>,
     /// How many requests went there.
@@ -252,7 +251,6 @@ impl Live {
         Ok(Self {
             servers: settings.servers.clone(),
             recorders: Mutex::default(),
-            mode: settings.mode,
             patience: settings.given.patience,
             tape,
             asked: AtomicUsize::new(0),
@@ -282,7 +280,7 @@ impl Live {
 
     async fn pass_on(&self, arrival: Arrival<'_>, body: Asked) -> Answer {
         let Arrival { head, target, place } = arrival;
-        let led = self.servers.lead(target, head.version, self.mode);
+        let led = self.servers.lead(target, head.version);
         let Led { upstream, origin, target } = match led {
             Ok(led) => led,
             Err(error) => {

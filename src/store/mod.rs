@@ -55,7 +55,7 @@ pub(crate) use list::{folders_called, stems};
 pub(crate) use mention::from_here;
 pub(crate) use mention::{mention, mention_path, taking};
 #[cfg(feature = "insta")]
-pub(crate) use proving::{is_proving, proving};
+pub(crate) use proving::{Asserted, is_asserted};
 #[cfg(feature = "cli")]
 pub(crate) use regular::read_text;
 #[cfg(any(feature = "cli", feature = "insta"))]

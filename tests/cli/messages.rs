@@ -27,7 +27,7 @@ fn a_suite_whose_requests_name_no_server_is_told_that_one_is_needed() {
 
     assert_snapshot!(refused(&stage, &["record", "--", "curl", "-s", "-o", "out", "{url}/tape/-/x"]), @"
     error: recording needs the address of a live server
-    hint: name the live server (`--upstream URL`, `RETAPE_UPSTREAM`): the command did not say which one it means
+    hint: name the live server (`--upstream URL`, `RETAPE_UPSTREAM`): the client did not say which one it means
     ");
 }
 

@@ -123,7 +123,10 @@ fn a_client_of_servers_that_all_have_names_has_to_say_which_one_it_means() {
 
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
     assert!(stage.cassettes().is_empty() && server.asked().is_empty());
-    assert_snapshot!(stage.harmless(&said(&output)), @"");
+    assert_snapshot!(stage.harmless(&said(&output)), @"
+    error: recording needs the address of a live server
+    hint: the client asked for the server without a name, and all have one: let it ask for `/-api/…`, or name the first server without one (`--upstream URL`)
+    ");
 }
 
 #[test]
@@ -142,5 +145,8 @@ fn a_request_for_a_host_that_is_none_of_retapes_is_told_once() {
 
     assert_eq!((statuses, code), ([403, 200, 403], Some(0)), "{said}");
     let (_, said) = said.split_once("interrupt to stop\n").unwrap();
-    assert_snapshot!(stage.harmless(said), @"");
+    assert_snapshot!(stage.harmless(said), @"
+    retape: refused with 403: `api.example` is no host of retape's; `--allow-host api.example` allows it
+    retape: recorded 1 interaction in cassettes/tape.json
+    ");
 }

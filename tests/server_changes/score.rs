@@ -28,7 +28,8 @@ pub struct Row {
     pub wrong: Vec<String>,
     /// Changes of which the worst that is told is that it could not be found out.
     pub unproven: Vec<String>,
-    /// Changes of which less is told if they are recorded in the place of the old ones.
+    /// How many were recorded in the place of the old ones, too, and those of which less is told then.
+    pub again: usize,
     pub hidden: Vec<String>,
     /// How often each breaking change is told: once is wanted.
     pub times: Vec<usize>,
@@ -59,6 +60,7 @@ impl Row {
             called: Vec::new(),
             wrong: Vec::new(),
             unproven: Vec::new(),
+            again: 0,
             hidden: Vec::new(),
             times: Vec::new(),
             often: Vec::new(),
@@ -144,8 +146,9 @@ impl fmt::Display for Score {
         writeln!(f, "{} hidden (0 are wanted),", self.hidden().len())?;
         writeln!(f, "{:.1} % false alarms (at most 2 % are wanted),", self.alarm_rate())?;
         writeln!(f, "{:.1} % unproven (at most 8 % are wanted);", self.unproven_rate())?;
-        let again = self.told(|_| true, |row| &row.hidden).len();
-        writeln!(f, "{again} hidden by recording again (0 are wanted);")?;
+        let hidden = self.told(|_| true, |row| &row.hidden).len();
+        let again: usize = self.rows.iter().map(|row| row.again).sum();
+        writeln!(f, "{hidden} of {again} hidden by recording again (0 are wanted);")?;
         writeln!(f, "a breaking change is told {:.2} times (once is wanted).", self.times())?;
         let lists = [
             (self.hidden(), "hidden"),

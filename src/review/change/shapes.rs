@@ -202,7 +202,14 @@ fn changes(
     }
     let wraps = wraps(&gains, &is_gone);
     match basis {
-        Basis::Learned => drafts.retain(|draft| draft.shown.is_some()),
+        Basis::Learned => {
+            // A name of something that was never called otherwise.
+            let texts = drafts.iter_mut().zip(&gains).filter(|(_, gain)| gain.what == Gained::Text);
+            for (draft, _) in texts.filter(|(draft, _)| !is_outcome(&draft.path)) {
+                draft.doubt("it always said the same word, which may be a text");
+            }
+            drafts.retain(|draft| draft.shown.is_some());
+        }
         Basis::Accepted => make_up(&mut drafts, &gains, old, new),
     }
     let respelled = respell(&mut drafts, &gains, [old, new], part);
@@ -334,11 +341,6 @@ fn of_gain(part: Part, gain: &Gain) -> Draft {
         // That a list is filled is another value, and how clients take that no recording shows.
         Gained::Elements => {
             Draft::new(rule, Verdict::Unproven, part, what).because("the list was always empty")
-        }
-        // A name of something that was never called otherwise.
-        Gained::Text if !is_outcome(&path) => {
-            let why = "it always said the same word, which may be a text";
-            Draft::new(rule, Verdict::Unproven, part, what).because(why)
         }
         _ => judged(rule, part, what),
     };

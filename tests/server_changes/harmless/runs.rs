@@ -1,5 +1,7 @@
 //! The same server, another run.
 
+use std::sync::LazyLock;
+
 use bytes::Bytes;
 use regex::{Captures, Regex};
 use retape::cassette::{Body, Cassette, Chunk, Headers};
@@ -74,15 +76,18 @@ fn retold(cassette: &mut Cassette, change: &dyn Fn(&str) -> String) {
     }
 }
 
-/// Other identifiers, the same ones wherever they were the same.
-pub fn with_other_ids(cassette: &mut Cassette, by: u8) {
+static IDS: LazyLock<Regex> = LazyLock::new(|| {
     let ids = Regex::new(concat!(
         r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
         r"|\b(?:call|chatcmpl|fc|msg|req|resp|rs|rsn|run|thread|tkt|toolu)[_-][A-Za-z0-9]{6,}",
     ));
-    let ids = ids.expect("a pattern");
+    ids.expect("a pattern")
+});
+
+/// Other identifiers, the same ones wherever they were the same.
+pub fn with_other_ids(cassette: &mut Cassette, by: u8) {
     let other = |found: &Captures<'_>| turned(&found[0], by);
-    retold(cassette, &|text| ids.replace_all(text, other).into_owned());
+    retold(cassette, &|text| IDS.replace_all(text, other).into_owned());
 }
 
 pub fn other_ids(_: &Set) -> Vec<ServerChange> {
