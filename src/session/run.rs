@@ -179,7 +179,7 @@ async fn again<T>(test: impl Future<Output = T>) -> T {
 /// Nothing is asserted by snapshots.
 #[cfg(not(feature = "insta"))]
 #[derive(Default)]
-struct Asserted;
+struct Asserted {}
 
 #[cfg(not(feature = "insta"))]
 impl Asserted {
