@@ -65,6 +65,17 @@ pub fn is_mixed(text: &str) -> bool {
     text.len() >= MIXED && changes * 3 > text.len()
 }
 
+/// Whether it is more likely minted than a name that somebody chose: letters and digits in one word.
+pub fn is_minted(key: &str) -> bool {
+    const SHORTEST: usize = 8;
+    const FEWEST: usize = 2;
+    let mixed = |word: &str| {
+        let digits = word.bytes().filter(u8::is_ascii_digit).count();
+        word.len() >= SHORTEST && digits >= FEWEST && word.len() - digits >= FEWEST
+    };
+    key.split(|char: char| !char.is_ascii_alphanumeric()).any(mixed)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,6 +7,7 @@ use std::fmt;
 use super::claim::{Field, Invariant, Path};
 use super::holding::{CHANCES, Single};
 use super::learn::{Map, Names, Sight, Sights, keys, note};
+use crate::identity::is_minted;
 
 /// What stands for the type where a field of the request is meant.
 pub(super) const REQUEST: &str = "request";
@@ -227,17 +228,6 @@ impl<F> Sources<F> {
     {
         self.all().any(|own| own == field)
     }
-}
-
-/// Whether it is more likely minted than a name that somebody chose: letters and digits in one word.
-fn is_minted(key: &str) -> bool {
-    const SHORTEST: usize = 8;
-    const FEWEST: usize = 2;
-    let mixed = |word: &str| {
-        let digits = word.bytes().filter(u8::is_ascii_digit).count();
-        word.len() >= SHORTEST && digits >= FEWEST && word.len() - digits >= FEWEST
-    };
-    key.split(|char: char| !char.is_ascii_alphanumeric()).any(mixed)
 }
 
 /// The fields that have said before what a field says: in earlier answers, and here.

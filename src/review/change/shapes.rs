@@ -203,11 +203,7 @@ fn changes(
     let wraps = wraps(&gains, &is_gone);
     match basis {
         Basis::Learned => {
-            // A name of something that was never called otherwise.
-            let texts = drafts.iter_mut().zip(&gains).filter(|(_, gain)| gain.what == Gained::Text);
-            for (draft, _) in texts.filter(|(draft, _)| !is_outcome(&draft.path)) {
-                draft.doubt("it always said the same word, which may be a text");
-            }
+            doubt_names(drafts.iter_mut().zip(&gains));
             drafts.retain(|draft| draft.shown.is_some());
         }
         Basis::Accepted => make_up(&mut drafts, &gains, old, new),
@@ -289,6 +285,14 @@ enum Inside {
 fn about(place: &[String], inside: Inside) -> About {
     let length = place.len().saturating_sub(usize::from(inside == Inside::Around));
     About::Values { kind: None, place: place[..length].to_vec() }
+}
+
+/// The name of something that was never called otherwise may be any text.
+fn doubt_names<'d>(drafts: impl Iterator<Item = (&'d mut Draft, &'d Gain)>) {
+    let texts = drafts.filter(|(_, gain)| gain.what == Gained::Text);
+    for (draft, _) in texts.filter(|(draft, _)| !is_outcome(&draft.path)) {
+        draft.doubt("it always said the same word, which may be a text");
+    }
 }
 
 fn of_gain(part: Part, gain: &Gain) -> Draft {

@@ -152,3 +152,12 @@ fn a_time_that_is_a_number_now_is_a_change_of_its_cassette() {
     let [difference] = &pair.interactions[0].differences[..] else { panic!("{pair:?}") };
     assert_eq!(difference.at, "answer /created_at");
 }
+
+#[test]
+fn whose_recordings_they_are_is_no_word() {
+    let of = |user: &str, bot: &str| -> Vec<String> {
+        (0..12).map(|at| format!(r#"{{"user":"{user}","bot_id":"{bot}","n":{at}}}"#)).collect()
+    };
+
+    check(&of("UM38VUB5X41", "BJSAV33XAK5"), &of("URCPN36Z73H", "BK0YYWZBVGC"), &[]);
+}
