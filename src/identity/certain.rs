@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::identifier::{begins_with_uuid, identifiers, is_ulid};
+use super::name::refers;
 
 /// Whether a word is nothing else wherever it stands: a UUID, a ULID, a web token, or a word behind a
 /// prefix that names nothing computed: `call_…`, but not `sha256-…`.
@@ -63,6 +64,12 @@ pub fn is_mixed(text: &str) -> bool {
         |one: u8, other: u8| class(one).zip(class(other)).is_some_and(|(one, other)| one != other);
     let changes = text.as_bytes().windows(2).filter(|pair| is_change(pair[0], pair[1])).count();
     text.len() >= MIXED && changes * 3 > text.len()
+}
+
+/// Whether a word in a field of this name stands for somebody or something: it is the same in all recordings of a session,
+/// and another one in the next.
+pub fn stands_for(field: &str, word: &str) -> bool {
+    is_mixed(word) || refers(field) && is_minted(word)
 }
 
 /// Whether it is more likely minted than a name that somebody chose: letters and digits in one word.

@@ -35,7 +35,7 @@ mod wanted;
 pub use bindings::Bindings;
 #[cfg(feature = "record")]
 pub use carriers::carriers;
-pub use certain::{is_certain, is_minted, is_mixed, is_sealed};
+pub use certain::{is_certain, is_minted, is_mixed, is_sealed, stands_for};
 #[cfg(feature = "record")]
 pub use decide::decide_long;
 pub use decide::{decide, decide_again, decide_behind};

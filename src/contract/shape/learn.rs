@@ -13,7 +13,7 @@ use super::sample::{Element, Member, Sample, StringSample};
 use super::schema::{self, Array, Fields, Number, Object, Presence, Rest, Schema, Text, Union};
 use super::tags::Tag;
 use super::tuple;
-use crate::identity::{is_minted, is_mixed, refers};
+use crate::identity::stands_for;
 use crate::message::telling;
 use crate::text::json;
 
@@ -375,10 +375,7 @@ impl<'l> Learner<'l> {
         let mut values: BTreeMap<&str, Vec<Witness>> = BTreeMap::new();
         let mut are_words = true;
         for (said, witness) in strings {
-            // What stands for somebody is the same in all recordings of a session, and another one in the next.
-            let is_name = !is_telling
-                && (is_mixed(&said.text)
-                    || name.is_some_and(|it| refers(it)) && is_minted(&said.text));
+            let is_name = !is_telling && stands_for(name.map_or("", String::as_str), &said.text);
             let is_word = said.is_word() && !is_name || is_telling && said.is_address();
             if let Some(witnesses) = values.get_mut(&*said.text) {
                 witnesses.push(*witness);

@@ -25,7 +25,7 @@ use super::weight::{CHANCE_OF_ALL, is_outcome};
 use crate::contract::order::{FEWEST, exact};
 use crate::contract::shape::Recordings;
 use crate::contract::{Answer, Contract, cassette_of};
-use crate::identity::{Meaning, identifiers, is_moment};
+use crate::identity::{Meaning, identifiers, is_moment, stands_for};
 use crate::text::json::Text;
 
 /// A shorter word stands in what a client says by chance.
@@ -259,7 +259,10 @@ impl Pair<'_, '_> {
         let is_version =
             |word: &str| word.trim_start_matches('-').bytes().any(|byte| !byte.is_ascii_digit());
         let bare = |word: &str| word.replace(|char: char| char.is_ascii_digit() || char == '.', "");
-        let is_name = |word: &str| identifiers(word).next().is_some() || is_moment(word);
+        let is_name = |word: &str| {
+            let is_id = identifiers(word).next().is_some() || stands_for(self.place.field(), word);
+            is_id || is_moment(word)
+        };
         let is_known_as_word = is_outcome(&self.place.path);
         let is_other = Meaning::of(self.place.field()) != Meaning::Plain
             || now.is_some_and(|now| bare(now) == bare(word) && is_version(word));
