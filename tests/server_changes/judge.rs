@@ -64,7 +64,7 @@ pub fn score(most: usize) -> Score {
 fn row(kind: &'static Kind, sets: &[Set], random: &mut Random, most: usize) -> Row {
     let mut row = Row::of(kind);
     for (set, change) in chosen(kind, sets, random, most) {
-        judge(set, &change, &mut row);
+        judge(set, &change, &mut row, most > 1);
     }
     row
 }
@@ -91,7 +91,8 @@ fn chosen<'s>(
     chosen
 }
 
-fn judge(set: &Set, change: &ServerChange, row: &mut Row) {
+/// Lets a change be judged; if it is one of `many`, some also as recorded again.
+fn judge(set: &Set, change: &ServerChange, row: &mut Row, many: bool) {
     let (kind, old, mut new) = (row.kind, &set.recordings, set.recordings.clone());
     (change.edit)(&mut new);
     assert!(new != *old, "{}: {} changes nothing", kind.name, change.what);
@@ -111,8 +112,7 @@ fn judge(set: &Set, change: &ServerChange, row: &mut Row) {
     if called == Called::Unproven {
         row.unproven.push(said.clone());
     }
-    // That takes its time.
-    if row.called.len() % AGAIN == 1 {
+    if many && row.called.len() % AGAIN == 1 {
         row.again += 1;
         let again = recorded_again(old, new.clone());
         if Called::of(&compared(old, &again)) > called {
