@@ -114,33 +114,44 @@ fn uploads_with_random_boundaries_keep_to_their_clients() {
     assert_eq!(told(&renewed), told(&old));
 }
 
-/// A customer is made and asked for, and pays twice; the answers to that name a customer.
-fn paid(customer: &str, [one, other]: [&str; 2], named: &str) -> Cassette {
-    let made = format!(r#"{{"id":"cus_{customer}","name":"Ada"}}"#);
-    let pay =
-        |amount: u8| format!(r#"POST /payments {{"amount":{amount},"customer":"cus_{customer}"}}"#);
-    let paid = |id: &str| format!(r#"{{"id":"pay_{id}","customer":"cus_{named}"}}"#);
-    let get = format!("GET /customers/cus_{customer}");
+/// Three customers are made, those behind the second one are listed, and payments of the first one, which name a
+/// customer; the third one is deleted.
+fn paid([first, second, third]: [&str; 3], payment: &str, named: &str) -> Cassette {
+    let made = |customer: &str, name: &str| format!(r#"{{"id":"cus_{customer}","name":"{name}"}}"#);
+    let made = [made(first, "Ada"), made(second, "Bob"), made(third, "Eve")];
     let exchanges = [
-        ("POST /customers {}", &made),
-        (&get, &made),
-        (&pay(1), &paid(one)),
-        (&pay(2), &paid(other)),
-        (&format!("GET /payments/pay_{one}"), &paid(one)),
+        (r#"POST /customers {"name":"Ada"}"#.to_owned(), made[0].clone()),
+        (r#"POST /customers {"name":"Bob"}"#.to_owned(), made[1].clone()),
+        (r#"POST /customers {"name":"Eve"}"#.to_owned(), made[2].clone()),
+        (
+            format!("GET /customers?starting_after=cus_{second}"),
+            format!(r#"{{"data":[{}]}}"#, made[0]),
+        ),
+        (
+            format!("GET /payments?customer=cus_{first}"),
+            format!(r#"{{"data":[{{"id":"pi_{payment}","customer":"cus_{named}"}}]}}"#),
+        ),
+        (
+            format!("DELETE /customers/cus_{third}"),
+            format!(r#"{{"id":"cus_{third}","deleted":true}}"#),
+        ),
     ];
-    issuing(&[(0, customer)], &exchanges.map(|(asked, answer)| (asked, answer.as_str())))
+    let exchanges: Vec<(&str, &str)> =
+        exchanges.iter().map(|(asked, answer)| (asked.as_str(), answer.as_str())).collect();
+    issuing(&[(0, first), (2, third)], &exchanges)
 }
 
 #[test]
 fn a_name_without_its_prefix_is_not_called_what_the_one_with_it_is_not() {
-    let [was, is, another] = ["KUWPnumQNkb2rU", "DZKXkIGyk7N6F2", "NMc43KnvzTKusJ"];
-    let (before, now) =
-        (["oDWoREabrlbdw9", "pRJRSNHTgSAGi0"], ["AyD4J1PW7wdBd1", "CuaTzxbhtQp9R2"]);
-    let old = paid(was, before, was);
+    let before = ["KUWPnumQNkb2rU", "HOUB8Dlnuu4JbA", "Of3wn3975XuH6H"];
+    let now = ["DZKXkIGyk7N6F2", "ACgCyyOpLuKHkp", "AVE7L4OzNOEkW1"];
+    let (was, is) = ("oDWoREabrlbdwYRfONyd9qhv", "AyD4J1PW7wdBdfiP4n0ZzLdY");
+    let another = "NMc43KnvzTKusJ";
+    let old = paid(before, was, before[0]);
 
-    let unchanged = renew(&old, paid(is, now, is)).cassette;
-    let wrong = renew(&old, paid(is, now, another)).cassette;
+    let unchanged = renew(&old, paid(now, is, now[0])).cassette;
+    let wrong = renew(&old, paid(now, is, another)).cassette;
 
-    assert_eq!(told(&unchanged), told(&old));
-    assert_eq!(wrong.interactions, paid(was, before, another).interactions);
+    assert_eq!(unchanged.interactions, old.interactions);
+    assert_eq!(wrong.interactions, paid(before, was, another).interactions);
 }
