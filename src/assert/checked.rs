@@ -131,19 +131,20 @@ fn compared(
 }
 
 /// What the contracts would be that are meant, if nothing of them was accepted before; those are left out
-/// that come out as they were accepted. What is not meant is checked.
+/// that come out as they were accepted. What is not meant is checked. If cassettes cannot be read, nothing is
+/// learned from the others, and why comes with it.
 ///
 /// # Errors
 ///
-/// If there is no cassette, or one or a contract cannot be read.
+/// If there is no cassette, or a contract cannot be read.
 #[cfg(feature = "cli")]
 pub(crate) fn learned(
     cassettes: &Path,
     is_meant: impl Fn(&contract::Endpoint) -> bool,
-) -> Result<Vec<Finding>> {
+) -> Result<(Vec<Finding>, Vec<Error>)> {
     let (loaded, accepted, unread) = both(cassettes)?;
-    if let Some(error) = unread.into_iter().next() {
-        return Err(error);
+    if !unread.is_empty() {
+        return Ok((Vec::new(), unread));
     }
     let (meant, others): (Vec<Contract>, Vec<Contract>) =
         accepted.into_iter().partition(|contract| is_meant(&contract.endpoint));
@@ -161,7 +162,7 @@ pub(crate) fn learned(
             Some(_) => {}
         }
     }
-    Ok(findings)
+    Ok((findings, unread))
 }
 
 /// The cassettes of a folder and the contracts that were accepted, of which there must be some, and why

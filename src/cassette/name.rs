@@ -55,6 +55,13 @@ impl Name {
 
     /// A part of the name of a test's cassette: what is changed or cut off is told apart by a hash. The plugins
     /// for pytest, JavaScript and Go have the same rule, so that all runners find the same file.
+    #[cfg_attr(
+        not(any(feature = "macros", feature = "import")),
+        expect(
+            dead_code,
+            reason = "only tests that name themselves, and imports, have such parts"
+        )
+    )]
     pub(crate) fn part_of_test(text: &str) -> String {
         let mut clean = text.replace(|c| c == '/' || is_refused(&c), "_");
         clean.truncate(clean.trim_end_matches([' ', '.']).len());

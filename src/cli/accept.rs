@@ -66,8 +66,9 @@ impl Accept {
             accepted.any(|contract| contract.endpoint == *endpoint && !contract.is_as_learned())
         };
         let is_learned = |endpoint: &Endpoint| self.fresh || !is_edited(endpoint);
-        let findings =
+        let (findings, unread) =
             assert::learned(folder, |endpoint| self.is_meant(endpoint) && is_learned(endpoint))?;
+        tell::unread(unread, Exit::Agrees)?;
         let is_found = |contract: &&Contract| {
             findings.iter().any(|finding| *finding.endpoint() == contract.endpoint)
         };

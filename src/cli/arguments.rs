@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::conduct::Proof;
 use super::tell::Way;
 use crate::cassette::{Name, Origins};
 use crate::config::{Fault, Glob};
@@ -115,6 +116,11 @@ pub(super) struct Live {
     /// Take a recording in which values look like secrets
     #[arg(long)]
     pub(super) allow: bool,
+
+    /// Do not prove that the recording replays. Without this, the command is run again against what was
+    /// recorded, with no server, three times at most
+    #[arg(long)]
+    no_prove: bool,
 }
 
 /// How a recording is played.
@@ -259,6 +265,11 @@ impl Common {
 }
 
 impl Live {
+    /// Whether what is recorded is proved.
+    pub(super) fn proof(&self) -> Proof {
+        if self.no_prove { Proof::Spared } else { Proof::Wanted }
+    }
+
     /// The server that has no name.
     pub(super) fn upstream(&self) -> Result<Option<String>> {
         Ok(Some(self.servers()?.first).filter(|first| !first.is_empty()))
@@ -285,6 +296,11 @@ impl Live {
 }
 
 impl Play {
+    /// Whether something goes wrong on purpose.
+    pub(super) fn is_spoiled(&self) -> bool {
+        !self.faults.is_empty()
+    }
+
     pub(super) fn settle(&self, session: SessionBuilder) -> SessionBuilder {
         let session = match self.pace {
             Some(pace) => session.pace(pace),

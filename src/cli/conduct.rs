@@ -131,7 +131,7 @@ async fn prove(
     // A client that goes on after a miss may do so for ever.
     let limit = PROOF.max(took * 10);
     let mut is_endless = false;
-    let proven = settings.prove(recordings, async |session, is_elsewhere| {
+    let proven = settings.prove(summary, async |session, is_elsewhere| {
         let zone = if is_elsewhere { Zone::Another } else { Zone::Ours };
         if is_endless || signals.heard() == Heard::Some {
             return None;

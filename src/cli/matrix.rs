@@ -25,6 +25,8 @@ use crate::store::mode::Mode;
 /// A network cuts a stream anywhere, and servers fail. The command runs once for each way, against what was
 /// recorded and with no server, several at a time. A table says what passed and what failed.
 #[derive(Debug, Args)]
+#[command(mut_arg("attached", |it| it.hide(true)))]
+#[command(mut_arg("command", |it| it.help("The command to run; {url} in an argument stands for the address")))]
 #[command(after_help = "\
 Examples:
   retape matrix letta/hello -- python hello.py {url}

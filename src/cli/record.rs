@@ -31,11 +31,6 @@ pub(super) struct Record {
     #[command(flatten)]
     live: Live,
 
-    /// Do not prove that the recording replays. Without this, the command is run again against what was
-    /// recorded, with no server, three times at most
-    #[arg(long)]
-    no_prove: bool,
-
     /// How often to record. A second recording shows what the server says anew each time
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u8).range(1..=9))]
     takes: u8,
@@ -46,7 +41,7 @@ impl Record {
         let mut exit = Exit::Agrees;
         for take in 1..=self.takes {
             let is_last = take == self.takes;
-            let proof = if self.no_prove || !is_last { Proof::Spared } else { Proof::Wanted };
+            let proof = if is_last { self.live.proof() } else { Proof::Spared };
             exit = conduct::conduct(Plan {
                 session: self
                     .live

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::Exit;
 use super::arguments::{Common, Live, Play};
-use super::conduct::{self, Plan, Unplayed};
+use super::conduct::{self, Plan, Proof, Unplayed};
 use crate::error::Result;
 use crate::store::mode::Mode;
 
@@ -12,7 +12,8 @@ use crate::store::mode::Mode;
 ///
 /// replay (the default where CI is set) never touches the network; once (the default elsewhere)
 /// replays what is recorded and records cassettes that are not there; new_episodes replays what it
-/// knows and adds the rest; record records anew; passthrough only passes on.
+/// knows and adds the rest; record records anew; passthrough only passes on. Where something was recorded, the
+/// command is run again against it, with no server, as `retape record` does.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -33,6 +34,8 @@ pub(super) struct Run {
 impl Run {
     pub(super) fn run(self) -> Result<Exit> {
         let mode = self.mode.map_or_else(Mode::from_env, Ok)?;
+        // What goes wrong on purpose would do so again.
+        let proof = if self.play.is_spoiled() { Proof::Spared } else { self.live.proof() };
         let session = self.play.settle(self.live.settle(self.common.session())?);
         conduct::conduct(Plan {
             session: session
@@ -42,7 +45,7 @@ impl Run {
             common: &self.common,
             live: (mode != Mode::Replay).then_some(&self.live),
             unplayed: Unplayed::of(&self.play),
-            proof: conduct::Proof::Spared,
+            proof,
         })
     }
 }

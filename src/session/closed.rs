@@ -1,5 +1,6 @@
 //! The end of a session.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -101,10 +102,11 @@ impl Closed {
             }
         }
         self.gateway.agree();
-        let mut recordings = Vec::new();
+        let (mut recordings, mut discarded) = (Vec::new(), BTreeSet::new());
         for (name, tape) in self.tapes() {
             if course == Course::Discarded {
                 failure = failure.or(tape.discard().err());
+                discarded.insert(name);
                 continue;
             }
             let base = lock(&self.gateway.library).get(&name).and_then(|cell| cell.get().cloned());
@@ -114,7 +116,7 @@ impl Closed {
             }
         }
         failure = failure.or(self.gateway.misses().finish().err());
-        let mut summary = self.summary(recordings);
+        let mut summary = Summary { discarded, ..self.summary(recordings) };
         summary.add(std::mem::take(&mut self.ended.summary));
         if let Some(file) = &self.gateway.settings.lax {
             failure = failure.or(lax::write(file, &summary).err());
@@ -169,6 +171,7 @@ impl Closed {
             passed: self.gateway.passed.load(Ordering::Relaxed),
             cassettes,
             recordings,
+            discarded: BTreeSet::new(),
             misses,
             drifted,
             sessions: replayed.len(),

@@ -57,11 +57,11 @@ impl SessionBuilder {
     /// does so in the words of the server. Then these are kept.
     pub(crate) async fn prove(
         self,
-        recordings: &[Recording],
+        recorded: &Summary,
         mut run: impl AsyncFnMut(&Session, bool) -> Option<bool>,
     ) -> Result<Proven> {
-        let proven = self.clone().prove_as_written(recordings, &mut run).await?;
-        let renewed = recordings.iter().filter(|it| is_whole(it));
+        let proven = self.clone().prove_as_written(recorded, &mut run).await?;
+        let renewed = recorded.recordings.iter().filter(|it| is_whole(it));
         let renewed = renewed.filter_map(|it| Some((it, it.afresh.as_deref()?)));
         let renewed: Vec<(&Recording, &Cassette)> = renewed.collect();
         if proven.replays || proven.runs == 0 || renewed.is_empty() {
@@ -79,7 +79,7 @@ impl SessionBuilder {
         for ((recording, afresh), told) in renewed.iter().zip(&before) {
             write(&recording.folder, &recording.name, with_words_of(told, afresh))?;
         }
-        let again = self.prove_as_written(recordings, &mut run).await;
+        let again = self.prove_as_written(recorded, &mut run).await;
         if again.as_ref().is_ok_and(|it| it.replays) {
             let afresh = renewed.iter().map(|(it, _)| it.name.clone()).collect();
             return again.map(|it| Proven { afresh, ..proven.and(it) });
@@ -94,10 +94,11 @@ impl SessionBuilder {
     /// The same of what is written now.
     async fn prove_as_written(
         self,
-        recordings: &[Recording],
+        summary: &Summary,
         run: &mut impl AsyncFnMut(&Session, bool) -> Option<bool>,
     ) -> Result<Proven> {
         let mut proven = Proven::default();
+        let recordings = &summary.recordings;
         let recorded: HashMap<&Name, &Path> = recordings
             .iter()
             .filter(|it| is_whole(it))
@@ -117,7 +118,8 @@ impl SessionBuilder {
             let ran = run(&session, is_elsewhere).await;
             let closed = session.close().await;
             let proofs = closed.proofs();
-            let Summary { misses, unused, unplayed, .. } = closed.save(Course::Whole)?;
+            let Summary { mut misses, unused, unplayed, .. } = closed.save(Course::Whole)?;
+            misses.retain(|miss| !is_without_recording(miss, summary));
             let Some(is_content) = ran else { break };
             proven.runs += 1;
             let has_made_up = proofs.iter().any(|(_, proof)| proof.has_made_up());
@@ -282,6 +284,15 @@ fn with_words_of(told: &Cassette, afresh: &Cassette) -> Cassette {
         ids.client.sort_by_key(|id| id.interaction);
     }
     cassette
+}
+
+/// Whether a request had no answer because what its test recorded was not kept as a cassette: that proves nothing of the
+/// others.
+fn is_without_recording(miss: &Miss, recorded: &Summary) -> bool {
+    let is_here = |name: &Name| name.as_str() == miss.cassette;
+    let (kept, beside): (Vec<_>, Vec<_>) = recorded.recordings.iter().partition(|it| is_whole(it));
+    let mut lost = beside.into_iter().map(|it| &it.name).chain(&recorded.discarded);
+    lost.any(is_here) && !kept.into_iter().any(|it| is_here(&it.name))
 }
 
 pub(super) fn is_whole(recording: &Recording) -> bool {

@@ -327,9 +327,11 @@ impl SessionBuilder {
         if self.is_proving { self } else { self.mode(mode) }
     }
 
-    /// What differs in values only from what was recorded is answered, and noted.
+    /// What differs in values only from what was recorded is answered, and noted. The reports are of the run that is
+    /// proved.
     pub(super) fn proving(mut self) -> Self {
         self.is_proving = true;
+        (self.misses, self.lax) = (None, None);
         self
     }
 
@@ -443,7 +445,7 @@ impl SessionBuilder {
             mode,
             lax: self.lax.as_deref().map(below_crate),
             misses: match &self.misses {
-                _ if self.is_opened => Report::None,
+                _ if self.is_opened || self.is_proving => Report::None,
                 Some(file) => Report::Own(below_crate(file)),
                 None => shared(),
             },

@@ -28,6 +28,8 @@ pub struct Summary {
     pub cassettes: BTreeSet<Name>,
     /// The cassettes that were recorded.
     pub recordings: Vec<Recording>,
+    /// The cassettes of which nothing recorded was kept, because their test failed.
+    pub discarded: BTreeSet<Name>,
     /// The requests that nothing recorded answered.
     pub misses: Vec<Miss>,
     /// The requests that strict matching would have refused, if that was to be told
@@ -123,6 +125,7 @@ impl Summary {
         self.passed += other.passed;
         self.cassettes.extend(other.cassettes);
         self.recordings.extend(other.recordings);
+        self.discarded.extend(other.discarded);
         self.sessions += other.sessions;
         self.replayed.extend(other.replayed);
         self.played += other.played;

@@ -24,8 +24,9 @@ fn speak() {
     for line in asks.lines() {
         let mut words = line.splitn(3, ' ');
         let (method, path) = (words.next().unwrap(), words.next().unwrap());
-        let json = "Content-Type: application/json\r\n";
-        let answer = ask(method, &format!("{url}{path}"), json, words.next().unwrap_or(""));
+        let control = if path.starts_with("/-/retape/") { "x-retape: 1\r\n" } else { "" };
+        let fields = format!("Content-Type: application/json\r\n{control}");
+        let answer = ask(method, &format!("{url}{path}"), &fields, words.next().unwrap_or(""));
         println!("{} {}", answer.status, answer.text());
     }
     let status = env::var(EXITS).map_or(0, |status| status.parse().unwrap());

@@ -13,7 +13,8 @@ use crate::support::upstream::Upstream;
 /// Records with a command that exits 3.
 fn failing(stage: &Stage, upstream: &Upstream, mode: &str, asks: &str) -> Output {
     let url = upstream.url();
-    let mut command = stage.around(&["run", "--mode", mode, "--upstream", &url, "tape"], asks);
+    let words = ["run", "--no-prove", "--mode", mode, "--upstream", &url, "tape"];
+    let mut command = stage.around(&words, asks);
     let output = command.env(client::EXITS, "3").output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
     output
@@ -54,6 +55,54 @@ fn a_command_that_fails_is_proved_to_fail_alike_with_no_server() {
     assert_snapshot!(stage.harmless(&said(&output)), @"
     retape: `CLIENT` ended with exit status: 3
     retape: recorded 1 interaction in cassettes/tape.json, though the command failed
+    retape: it replays without the server (1 run), and the command fails as it did
+    ");
+}
+
+#[test]
+fn what_is_recorded_because_it_is_not_there_is_proved_too() {
+    let (stage, upstream) = (Stage::new(), Upstream::echo());
+    let run = |more: &[&str]| {
+        let upstream = upstream.url();
+        let words = [&["run", "--mode", "once", "--upstream", &upstream, "tape"], more].concat();
+        let output = stage.around(&words, "GET /1").output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        said(&output)
+    };
+
+    let replayed = "retape: replayed 1 cassette: 1 of 1 interaction played, 0 misses, nothing went to the network";
+    let proved = "retape: it replays without the server (1 run)";
+    assert_eq!(run(&[]).lines().last(), Some(proved));
+    assert_eq!(run(&[]).lines().last(), Some(replayed));
+    std::fs::remove_file(stage.folder().join("cassettes/tape.json")).unwrap();
+    // A fault is met by what was recorded before, and would be met by what is new.
+    let spoiled = run(&["--fault", "GET /1: 503 x1"]);
+    assert!(spoiled.contains("recorded 1 interaction") && !spoiled.contains(proved), "{spoiled}");
+    assert_eq!(upstream.asked().len(), 2);
+}
+
+#[test]
+fn a_test_whose_recording_is_not_kept_says_nothing_of_the_others() {
+    let (stage, upstream) = (Stage::new(), Upstream::echo());
+    let record = ["record", "--upstream", &upstream.url()];
+    let mut command = stage.around(
+        &record,
+        r#"POST /-/retape/open {"cassette": "right"}
+GET /~opened-1/-/1
+POST /-/retape/finish?session=~opened-1
+POST /-/retape/open {"cassette": "wrong"}
+GET /~opened-2/-/2
+POST /-/retape/finish?session=~opened-2&save=no"#,
+    );
+
+    let output = command.env(client::EXITS, "3").output().unwrap();
+
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(stage.cassettes(), ["right.json"]);
+    assert_snapshot!(stage.harmless(&said(&output)), @"
+    retape: `CLIENT` ended with exit status: 3
+    retape: recorded 1 interaction in cassettes/right.json, though the command failed
+    retape: not kept, because the test failed: `wrong`
     retape: it replays without the server (1 run), and the command fails as it did
     ");
 }

@@ -35,6 +35,19 @@ fn a_cassette_that_cannot_be_read_is_told_once_the_others_are_done() {
 }
 
 #[test]
+fn each_cassette_that_cannot_be_read_is_named_before_something_is_accepted() {
+    let stage = damaged();
+    stage.write("cassettes/n.json", "{}");
+
+    let output = stage.retape(&["accept"]).output().unwrap();
+
+    let said = said(&output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("m.json`") && said.contains("n.json`"), "{said}");
+    assert!(!stage.folder().join("cassettes/contracts").exists());
+}
+
+#[test]
 fn a_scan_goes_on_behind_a_cassette_that_cannot_be_read_and_searches_its_text() {
     let stage = damaged();
     let secret = "Bearer sk-abcdefghijklmnopqrstuvwxyz0123456789ABCD";

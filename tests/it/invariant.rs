@@ -261,10 +261,28 @@ fn a_list_is_in_the_order_of_one_of_its_fields() {
         ("_.data sorted by created falling", "a list ends in `[]`"),
         ("_.data[] sorted by created", "expected `rising` or `falling`"),
         ("_.data[] sorted by = rising", "expected a field"),
+        ("_.data[] sorted by n rising with n=1", "expected what the request says"),
+        ("_.data[] sorted by n rising with request.sort", "expected what the request says"),
+        ("_.data[] sorted by n rising with no request.sort=1", "expected what the request says"),
     ] {
         let told = Invariant::parse(wrong).unwrap_err().to_string();
         assert!(told.contains(why), "{wrong}: {told}");
     }
+}
+
+#[test]
+fn a_list_is_in_the_order_that_the_client_asks_for() {
+    let text = "_.data[] sorted by n falling with request.order=\"desc\" and no request.q";
+    let invariants = Invariant::parse(text).unwrap();
+    assert_eq!(invariants[0].to_string(), text);
+    let broken = |request: &str| {
+        let said = r#"{"data":[{"n":1},{"n":2}]}"#;
+        let trace = (Some(request.to_owned()), vec![(String::new(), said.to_owned())]);
+        with(&trace, |trace| Invariant::check(&invariants, trace).len())
+    };
+
+    let asked = [r#"{"order":"desc"}"#, r#"{"order":"asc"}"#, "{}", r#"{"order":"desc","q":"x"}"#];
+    assert_eq!(asked.map(broken), [1, 0, 0, 0]);
 }
 
 #[test]

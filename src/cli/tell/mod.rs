@@ -190,6 +190,7 @@ pub(super) fn verdict(summary: &Summary, way: Way) {
         let cassettes = count(saved.len(), "cassette");
         line(&format!("recorded {} in {cassettes}", count(interactions, "interaction")));
     }
+    cassettes("not kept, because the test failed", summary.discarded.iter());
     if !summary.drifted.is_empty() {
         let drifted = count(summary.drifted.len(), "request");
         line(&format!("{drifted} would be refused by strict matching; the report says why"));
@@ -437,17 +438,20 @@ fn names(what: &str, all: &[(Name, Id)], is_one: bool) {
     }
 }
 
-/// Which cassettes of a folder nobody asked for, as far as they fit on a line.
+/// Which cassettes of a folder nobody asked for.
 pub(super) fn unopened(names: &[Name]) {
+    cassettes("never opened", names.iter());
+}
+
+/// These cassettes, as far as they fit on a line.
+fn cassettes<'n>(what: &str, names: impl ExactSizeIterator<Item = &'n Name>) {
     const SHOWN: usize = 5;
-    let shown = names.iter().take(SHOWN).map(|name| format!("`{name}`"));
-    let shown = shown.collect::<Vec<_>>().join(", ");
-    match names.len() {
+    let all = names.len();
+    let shown = names.take(SHOWN).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    match all {
         0 => {}
-        more if more > SHOWN => {
-            line(&format!("never opened: {shown} and {} more", more - SHOWN));
-        }
-        _ => line(&format!("never opened: {shown}")),
+        all if all > SHOWN => line(&format!("{what}: {shown} and {} more", all - SHOWN)),
+        _ => line(&format!("{what}: {shown}")),
     }
 }
 

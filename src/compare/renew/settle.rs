@@ -35,6 +35,8 @@ pub(super) struct Times {
     olds: HashMap<String, String>,
     /// Those for which none may stand: it would [say](super::ties) what the server did not.
     own: HashSet<String>,
+    /// Those for which no other one may.
+    sole: HashSet<String>,
 }
 
 /// A new time, and the old one that stays for it.
@@ -64,7 +66,8 @@ impl Times {
     /// Several things happen in one second, so that says nothing.
     fn has_other(&self, new: &str, old: &str) -> bool {
         let is_other = || self.olds.get(new).is_some_and(|known| known != old);
-        self.own.contains(new.trim_matches('"')) || (is_exact(new) && is_other())
+        let is_sole = || is_exact(new) || self.sole.contains(new.trim_matches('"'));
+        self.own.contains(new.trim_matches('"')) || (is_sole() && is_other())
     }
 
     /// Those of which all say the same. What requests say counts before the rest, and what was heard where nothing else
@@ -87,15 +90,18 @@ impl Times {
     }
 
     /// The same, as far as these let old times stand for new ones.
-    pub(super) fn but_for(mut self, Ties { own, beside }: Ties) -> Self {
+    pub(super) fn but_for(mut self, Ties { own, beside, sole }: Ties) -> Self {
         self.olds.extend(beside);
+        let names = sole.keys().cloned().collect();
+        self.olds.extend(sole);
         self.olds.retain(|new, _| !own.contains(new));
-        Self { own, ..self }
+        Self { own, sole: names, ..self }
     }
 
-    /// Whether no old time may stand for one of these.
+    /// Whether no old time may stand for one of these, or one alone.
     pub(super) fn has_own(&self, stayed: &[Stayed]) -> bool {
-        stayed.iter().any(|(new, _)| self.own.contains(new.trim_matches('"')))
+        let mut news = stayed.iter().map(|(new, _)| new.trim_matches('"'));
+        news.any(|new| self.own.contains(new) || self.sole.contains(new))
     }
 
     pub(super) fn is_empty(&self) -> bool {

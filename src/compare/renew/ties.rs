@@ -6,7 +6,8 @@
 //! list are in the order of their times, what ends has begun before, and an answer gives back the time that it was
 //! asked for. Old times that stand for all of them but in another order would show a server that keeps to that where
 //! it does not any more: then none does. Old times for all but a row that is new would show one that breaks it: then
-//! the row next to it says when that one is, too.
+//! the row next to it says when that one is, too. The events of a stream happen one after the other: a clock that moved on
+//! behind another one of them has one old time for each of its own, that of most.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -48,11 +49,13 @@ pub(super) struct Ties {
     pub(super) own: HashSet<String>,
     /// Those that had none, and the old ones next to them.
     pub(super) beside: HashMap<String, String>,
+    /// Those of the events of a stream, each with the one old time that stands for it.
+    pub(super) sole: HashMap<String, String>,
 }
 
 impl Ties {
     pub(super) fn is_empty(&self) -> bool {
-        self.own.is_empty() && self.beside.is_empty()
+        self.own.is_empty() && self.beside.is_empty() && self.sole.is_empty()
     }
 
     /// Adds those of an interaction, as `told` has it.
@@ -63,6 +66,9 @@ impl Ties {
             let pairs: Vec<Pair<'_>> = new.iter().zip(told).collect();
             for rows in groups(&pairs, |time| (time.document, time.field)) {
                 self.turn(&rows);
+            }
+            for events in groups(&pairs, |time| (0, time.field)) {
+                self.follow(&events);
             }
             for times in groups(&pairs, |time| (time.object, 0)) {
                 if are_turned(&times) {
@@ -110,6 +116,23 @@ impl Ties {
             } else {
                 self.beside.insert(row.0.spelled.clone(), near.spelled.clone());
             }
+        }
+    }
+
+    /// Adds the times of a field in events that follow each other, if the old ones for them do not.
+    fn follow(&mut self, events: &[Pair<'_>]) {
+        let is_list = |pair: &[Pair<'_>]| pair[0].0.document == pair[1].0.document;
+        let [new, told] = orders(events);
+        if told != Order::None || new == Order::None || events.windows(2).any(is_list) {
+            return;
+        }
+        let mut olds: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
+        for (new, told) in events.iter().filter(|(new, told)| new.spelled != told.spelled) {
+            *olds.entry(&new.spelled).or_default().entry(&told.spelled).or_default() += 1;
+        }
+        for (new, olds) in olds {
+            let most = olds.into_iter().rev().max_by_key(|(_, count)| *count);
+            self.sole.extend(most.map(|(old, _)| (new.to_owned(), old.to_owned())));
         }
     }
 
@@ -252,6 +275,16 @@ mod tests {
         [told_asked, told_said]: [&str; 2],
         expected: &[u32],
     ) -> Vec<[u32; 2]> {
+        let (ties, own) = ties([asked, said], [told_asked, told_said]);
+        assert_eq!(own, expected, "{asked} {said}, {told_asked} {told_said}");
+        ties.beside.iter().map(hours).collect()
+    }
+
+    fn hours((new, old): (&String, &String)) -> [u32; 2] {
+        [new, old].map(|time| time[11..13].parse().unwrap())
+    }
+
+    fn ties([asked, said]: [&str; 2], [told_asked, told_said]: [&str; 2]) -> (Ties, Vec<u32>) {
         let hours = |text: &str| {
             let times = text.split('\'').enumerate().map(|(at, part)| match at % 2 {
                 0 => part.to_owned(),
@@ -263,11 +296,9 @@ mod tests {
         let told = interaction(&hours(told_asked), &hours(told_said));
         let mut ties = Ties::default();
         ties.add(&new, &told, &Rules::default());
-        let hour = |time: &String| -> u32 { time[11..13].parse().unwrap() };
-        let mut own: Vec<u32> = ties.own.iter().map(hour).collect();
+        let mut own: Vec<u32> = ties.own.iter().map(|it| it[11..13].parse().unwrap()).collect();
         own.sort_unstable();
-        assert_eq!(own, expected, "{asked} {said}, {told_asked} {told_said}");
-        ties.beside.iter().map(|(new, old)| [hour(new), hour(old)]).collect()
+        (ties, own)
     }
 
     #[test]
@@ -289,6 +320,26 @@ mod tests {
         // In no order on either side.
         said([2, 3, 1], [13, 11, 12], &[], &[]);
         said([1, 1, 1], [13, 12, 11], &[], &[]);
+    }
+
+    #[test]
+    fn a_time_in_the_events_of_a_stream_has_one_old_time_where_they_would_go_back() {
+        let stream = |times: &[u32]| -> String {
+            times.iter().map(|at| format!("data: {{\"at\":'{at}'}}\n\n")).collect()
+        };
+        let check = |new: &[u32], told: &[u32], expected: &[[u32; 2]]| {
+            let (ties, own) = ties(["", &stream(new)], ["", &stream(told)]);
+            let mut sole: Vec<[u32; 2]> = ties.sole.iter().map(hours).collect();
+            sole.sort_unstable();
+            assert_eq!((&own[..], &sole[..]), (&[][..], expected), "{new:?} {told:?}");
+        };
+        check(&[1, 1, 2, 2], &[11, 11, 12, 12], &[]);
+        // The second has no old one, and the third another one.
+        check(&[1, 1, 1, 1, 2], &[11, 1, 12, 11, 12], &[[1, 11], [2, 12]]);
+        check(&[1, 1, 1, 1], &[12, 11, 12, 12], &[[1, 12]]);
+        // They went back on the other side too.
+        check(&[1, 2, 1], &[11, 12, 11], &[]);
+        check(&[1, 2, 3], &[13, 12, 11], &[]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::alone::{Alone, Before};
-use super::claim::{Field, Invariant, Path, Referred};
+use super::claim::{Asked, Field, Invariant, Path, Referred};
 use super::earlier::{Earlier, REQUEST};
 use super::echo::{Said, said, said_by_client};
 use super::learn::{Names, Sight, Sights};
@@ -100,7 +100,10 @@ impl Invariant {
         let check = Check::of(trace);
         match self {
             Self::Alone(_, field) => check.all(field).len() > 1,
-            Self::Sorted(keys) => keys.iter().any(|(field, _)| check.all(field).len() > 1),
+            Self::Sorted(keys, asked) => {
+                Asked::all_said(asked, trace.request)
+                    && keys.iter().any(|(field, _)| check.all(field).len() > 1)
+            }
             Self::Refers(field, to, Referred::Each) => check.says(field) || check.says(to),
             // It may be missing in any message.
             Self::Comes(field, _) => {
@@ -151,7 +154,10 @@ impl Check<'_> {
             }
             (Invariant::Tied(tie, field, to), _) => self.untied(*tie, field, to),
             (Invariant::Sums(field, of), _) => self.unsummed(field, of),
-            (Invariant::Sorted(keys), _) => self.unsorted(keys),
+            (Invariant::Sorted(_, asked), _) if !Asked::all_said(asked, self.trace.request) => {
+                Broken::new()
+            }
+            (Invariant::Sorted(keys, _), _) => self.unsorted(keys),
             // It is no value that is wrong, but that there is none.
             (Invariant::Comes(..), _) => Broken::new(),
             // What is not known breaks nothing.

@@ -31,8 +31,8 @@ pub enum Invariant {
     Sums(Field, [Field; 2]),
     /// The field comes, and is not null, in messages where something is so.
     Comes(Field, With),
-    /// The rows of a list are in order by one of their fields.
-    Sorted(Vec<(Field, Direction)>),
+    /// The rows of a list are in order by one of their fields, wherever all of this is asked.
+    Sorted(Vec<(Field, Direction)>, Vec<Asked>),
 }
 
 /// What may decide whether a field comes.
@@ -52,6 +52,15 @@ impl With {
         let above = &self.path.0[..self.path.0.rfind('.').map_or(0, |dot| dot + 1)];
         self.in_request || field.0.starts_with(above) && field.0 != self.path.0
     }
+}
+
+/// What a request says, or does not.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Asked {
+    /// Where.
+    pub path: Path,
+    /// What it says, as a JSON text; none if it says nothing.
+    pub says: Option<String>,
 }
 
 /// What becomes of what can be referred to.
@@ -79,7 +88,7 @@ impl Invariant {
             Self::Refers(field, to, _) | Self::Tied(_, field, to) => vec![field, to],
             Self::RefersEarlier(field, to) => std::iter::once(field).chain(to).collect(),
             Self::Sums(field, [one, other]) => vec![field, one, other],
-            Self::Sorted(keys) => keys.iter().map(|(field, _)| field).collect(),
+            Self::Sorted(keys, _) => keys.iter().map(|(field, _)| field).collect(),
         }
     }
 
@@ -105,7 +114,7 @@ impl fmt::Display for Invariant {
             Self::Tied(tie, field, to) => write!(f, "{field} {} {to}", tie.verb()),
             Self::Sums(field, [one, other]) => write!(f, "{field} {SUMS}{one} and {other}"),
             Self::Comes(field, with) => write!(f, "{field} {COMES}{with}"),
-            Self::Sorted(keys) => {
+            Self::Sorted(keys, asked) => {
                 let Some((Field { tag, path }, _)) = keys.first() else { return Ok(()) };
                 let list = list(path.as_str());
                 Field { tag: tag.clone(), path: Path::written(list) }.fmt(f)?;
@@ -113,7 +122,9 @@ impl fmt::Display for Invariant {
                     let name = path.as_str()[list.len()..].trim_start_matches('.');
                     format!("{name} {}", direction.word())
                 });
-                write!(f, " {SORTED}{}", keys.collect::<Vec<_>>().join(OR))
+                write!(f, " {SORTED}{}", keys.collect::<Vec<_>>().join(OR))?;
+                let mut between = [WITH].into_iter().chain(std::iter::repeat(AND));
+                asked.iter().zip(&mut between).try_for_each(|(it, and)| write!(f, "{and}{it}"))
             }
         }
     }
@@ -124,6 +135,15 @@ impl fmt::Display for With {
         f.write_str(if self.in_request { REQUEST } else { "" })?;
         self.path.fmt(f)?;
         self.says.iter().try_for_each(|says| write!(f, "={says}"))
+    }
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.says {
+            Some(says) => write!(f, "{REQUEST}{}={says}", self.path),
+            None => write!(f, "{NO}{REQUEST}{}", self.path),
+        }
     }
 }
 
@@ -246,6 +266,9 @@ const COMES: &str = "comes with ";
 const SORTED: &str = "sorted by ";
 const REQUEST: &str = "request.";
 const OR: &str = " or ";
+const WITH: &str = " with ";
+const AND: &str = " and ";
+const NO: &str = "no ";
 
 type Parsed<T> = Result<T, ParseError>;
 
@@ -316,7 +339,7 @@ impl<'t> Parser<'t> {
             }
             None if self.cursor.eat(SUMS) => {
                 let one = self.field()?;
-                if !self.cursor.eat(" and ") {
+                if !self.cursor.eat(AND) {
                     return Err(self.error(
                         "expected `and` and the other number",
                         "write it as `total sums one and other`",
@@ -325,7 +348,9 @@ impl<'t> Parser<'t> {
                 Invariant::Sums(field, [one, self.field()?])
             }
             None if self.cursor.eat(COMES) => Invariant::Comes(field, self.with()?),
-            None if self.cursor.eat(SORTED) => Invariant::Sorted(self.keys(&field)?),
+            None if self.cursor.eat(SORTED) => {
+                Invariant::Sorted(self.keys(&field)?, self.all_asked()?)
+            }
             None => {
                 let tie =
                     Tie::ALL.into_iter().find(|tie| self.cursor.eat(&format!("{} ", tie.verb())));
@@ -414,6 +439,24 @@ impl<'t> Parser<'t> {
                 return Ok(keys);
             }
         }
+    }
+
+    /// What has to be asked, if something has to.
+    fn all_asked(&mut self) -> Parsed<Vec<Asked>> {
+        let mut asked = Vec::new();
+        let mut behind = WITH;
+        while self.cursor.eat(behind) {
+            let is_none = self.cursor.eat(NO);
+            let With { in_request, path, says } = self.with()?;
+            if !in_request || is_none == says.is_some() {
+                let hint =
+                    "write it as `with request.order=\"asc\"`, or as `with no request.order`";
+                return Err(self.error("expected what the request says", hint));
+            }
+            asked.push(Asked { path, says });
+            behind = AND;
+        }
+        Ok(asked)
     }
 
     /// Names with dots between them, as they are spelled, with the `[]` behind them.

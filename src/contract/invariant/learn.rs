@@ -104,7 +104,8 @@ impl Learner {
             self.presence.learn(&mut self.names, recording, json, [&request, sights]);
         }
         self.learn_rows(&events);
-        events.iter().for_each(|(_, sights)| self.sorted.learn(&self.names, sights));
+        let sights = events.iter().map(|(_, sights)| &sights[..]);
+        self.sorted.learn(&self.names, trace.request, sights);
     }
 
     /// Learns that the rows of a list are called apart.

@@ -7,16 +7,21 @@
 //! that say the same in this field and in words count once, however many recordings read them. Twelve lists of two rows
 //! are in one order by chance once in 2,048 times for a field; longer lists more seldom: of `n` rows one order in `n!` is
 //! this one.
+//!
+//! Where no field always is in order, the client may say in which one it wants the rows: then they are so wherever a word
+//! of the request is the same, or two words.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::BuildHasher as _;
+use std::mem::take;
 
 use foldhash::fast::{FixedState, RandomState};
 
 use super::check::{At, Broken, Check};
-use super::claim::{Field, Invariant, Path};
+use super::claim::{Asked, Field, Invariant, Path, With};
 use super::learn::{Map, Names, Sight};
+use super::presence::conditions;
 use super::trace::{Row, Value};
 use crate::identity::Meaning;
 use crate::text::date::fits;
@@ -26,6 +31,10 @@ const FEWEST: usize = 12;
 
 /// More pairs than these are not told apart.
 const MOST: usize = 64;
+
+/// With more ways to ask than these, no word decides, and one of more words is no choice.
+const MOST_WAYS: usize = 64;
+const MOST_WORDS: usize = 8;
 
 /// What stands behind the name of a list.
 const ELEMENTS: &str = "[]";
@@ -61,7 +70,15 @@ impl Direction {
 
 /// The fields of the rows of lists.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Sorted(Map<u32, Seen>);
+pub(super) struct Sorted {
+    always: Fields,
+    /// By what the request said in words, in the order of the places; none if clients ask in too many ways.
+    asked: BTreeMap<Vec<Asked>, Fields>,
+    has_many_ways: bool,
+}
+
+/// By the numbers of their paths.
+type Fields = Map<u32, Seen>;
 
 /// How a field went from row to row.
 #[derive(Debug, Clone, Default)]
@@ -73,51 +90,164 @@ struct Seen {
 }
 
 impl Sorted {
-    /// Learns from the values of a message.
-    pub(super) fn learn(&mut self, names: &Names, sights: &[Sight<'_>]) {
-        let mut last: Map<u32, &Sight<'_>> = Map::default();
-        let mut words: Map<Row, u64> = Map::default();
-        for sight in sights.iter().filter(|sight| is_of_row(names.spelled(sight.path))) {
-            if let Value::Text(text) = sight.value
-                && Meaning::of(Path::written(names.spelled(sight.path)).last()) == Meaning::Plain
-            {
-                let known = words.entry(sight.row).or_default();
-                *known = FixedState::default().hash_one((*known, text));
+    /// Learns from the values of messages, and what was asked.
+    pub(super) fn learn<'s, 'j: 's>(
+        &mut self,
+        names: &Names,
+        request: Option<&str>,
+        messages: impl Iterator<Item = &'s [Sight<'j>]>,
+    ) {
+        let mut seen = Fields::default();
+        messages.for_each(|sights| see(&mut seen, names, sights));
+        if seen.is_empty() {
+            return;
+        }
+        if !self.has_many_ways {
+            add(self.asked.entry(words(request)).or_default(), &seen);
+        }
+        if self.asked.len() > MOST_WAYS {
+            (self.has_many_ways, self.asked) = (true, BTreeMap::new());
+        }
+        add(&mut self.always, &seen);
+    }
+
+    /// In which order each list always was, by any field of its rows, or wherever the same was asked.
+    pub(super) fn holding(&self, names: &Names) -> impl Iterator<Item = Invariant> {
+        let mut found = in_order(&self.always, names);
+        let lists: BTreeSet<&str> = found.keys().copied().collect();
+        let mut asked: BTreeMap<(&str, Vec<Asked>), Keys> = BTreeMap::new();
+        for words in self.deciding() {
+            let has_list = |list: &str| lists.contains(list);
+            let mut here = Fields::default();
+            let all = self.asked.iter().filter(|(said, _)| words.iter().all(|it| it.is_in(said)));
+            all.for_each(|(_, seen)| add(&mut here, seen));
+            for (list, keys) in in_order(&here, names) {
+                // What holds with one word holds with that and another one.
+                let is_told = |told: &[Asked]| told.iter().all(|it| words.contains(it));
+                let mut told = asked.keys().filter(|(of, _)| *of == list).map(|(_, words)| words);
+                if !has_list(list) && !told.any(|words| is_told(words)) {
+                    asked.insert((list, words.clone()), keys);
+                }
             }
         }
-        for sight in sights.iter().filter(|sight| is_of_row(names.spelled(sight.path))) {
-            let Some(other) = last.insert(sight.path, sight) else { continue };
-            let before = &other.value;
-            let ordering = ordering(before, &sight.value);
-            let Some(ordering) = ordering.filter(|it| it.is_ne()) else { continue };
-            let Seen { pairs, broken } = self.0.entry(sight.path).or_default();
-            for (broken, direction) in broken.iter_mut().zip(Direction::ALL) {
-                *broken |= !direction.allows(ordering);
-            }
-            if pairs.len() < MOST {
-                let both = [before, &sight.value].map(|it| it.counted().map(f64::to_bits));
-                let said = [before, &sight.value].map(|it| it.said());
-                let words = [other, sight].map(|it| words.get(&it.row));
-                pairs.insert(FixedState::default().hash_one((both, said, words)));
-            }
+        let always = found.iter_mut().map(|(_, keys)| Invariant::Sorted(take(keys), Vec::new()));
+        let always: Vec<Invariant> = always.collect();
+        let asked = asked.into_iter().map(|((_, words), keys)| Invariant::Sorted(keys, words));
+        always.into_iter().chain(asked)
+    }
+
+    /// What a request may say that decides: each word in a place that says several or none at times, and then each two of
+    /// them.
+    fn deciding(&self) -> Vec<Vec<Asked>> {
+        let said: BTreeSet<&Asked> = self.asked.keys().flatten().collect();
+        let none = said.iter().map(|it| Asked { path: it.path.clone(), says: None });
+        let mut single: BTreeSet<Asked> = said.iter().map(|it| (*it).clone()).chain(none).collect();
+        let is_choice = |place: &Path| {
+            (1..=MOST_WORDS).contains(&said.iter().filter(|it| it.path == *place).count())
+        };
+        single.retain(|word| {
+            let in_some = self.asked.keys().filter(|said| word.is_in(said)).count();
+            is_choice(&word.path) && (1..self.asked.len()).contains(&in_some)
+        });
+        let both = single.iter().enumerate().flat_map(|(at, one)| {
+            let others = single.iter().skip(at + 1).filter(|other| other.path != one.path);
+            others.map(|other| vec![one.clone(), other.clone()])
+        });
+        single.iter().map(|word| vec![word.clone()]).chain(both).collect()
+    }
+}
+
+/// The fields by one of which a list is in order.
+type Keys = Vec<(Field, Direction)>;
+
+/// The lists that are in order, each by fields of its rows.
+fn in_order<'n>(seen: &Fields, names: &'n Names) -> BTreeMap<&'n str, Keys> {
+    let mut lists: BTreeMap<&str, Keys> = BTreeMap::new();
+    for (field, seen) in seen.iter().filter(|(_, seen)| seen.pairs.len() >= FEWEST) {
+        let holding = Direction::ALL.into_iter().zip(seen.broken);
+        for (direction, _) in holding.filter(|(_, broken)| !broken) {
+            let path = names.spelled(*field);
+            let field = Field { tag: None, path: Path::written(path) };
+            lists.entry(list(path)).or_default().push((field, direction));
+        }
+    }
+    lists.values_mut().for_each(|keys| keys.sort());
+    lists
+}
+
+/// How the fields of the rows of a message go.
+fn see(seen: &mut Fields, names: &Names, sights: &[Sight<'_>]) {
+    let mut last: Map<u32, &Sight<'_>> = Map::default();
+    let mut words: Map<Row, u64> = Map::default();
+    for sight in sights.iter().filter(|sight| is_of_row(names.spelled(sight.path))) {
+        if let Value::Text(text) = sight.value
+            && Meaning::of(Path::written(names.spelled(sight.path)).last()) == Meaning::Plain
+        {
+            let known = words.entry(sight.row).or_default();
+            *known = FixedState::default().hash_one((*known, text));
+        }
+    }
+    for sight in sights.iter().filter(|sight| is_of_row(names.spelled(sight.path))) {
+        let Some(other) = last.insert(sight.path, sight) else { continue };
+        let before = &other.value;
+        let ordering = ordering(before, &sight.value);
+        let Some(ordering) = ordering.filter(|it| it.is_ne()) else { continue };
+        let Seen { pairs, broken } = seen.entry(sight.path).or_default();
+        for (broken, direction) in broken.iter_mut().zip(Direction::ALL) {
+            *broken |= !direction.allows(ordering);
+        }
+        if pairs.len() < MOST {
+            let both = [before, &sight.value].map(|it| it.counted().map(f64::to_bits));
+            let said = [before, &sight.value].map(|it| it.said());
+            let words = [other, sight].map(|it| words.get(&it.row));
+            pairs.insert(FixedState::default().hash_one((both, said, words)));
+        }
+    }
+}
+
+fn add(all: &mut Fields, more: &Fields) {
+    for (field, Seen { pairs, broken }) in more {
+        let seen = all.entry(*field).or_default();
+        seen.broken.iter_mut().zip(broken).for_each(|(all, more)| *all |= more);
+        let room = MOST.saturating_sub(seen.pairs.len());
+        seen.pairs.extend(pairs.iter().take(room));
+    }
+}
+
+/// What a request says in words, by place. Where it says two, none of them decides.
+fn words(request: Option<&str>) -> Vec<Asked> {
+    let said = conditions(request, "null").into_iter();
+    let said = said.filter_map(|With { path, says, .. }| Some((path, says?)));
+    // Whose rows these are, the path says.
+    let is_plain = |(path, _): &(Path, String)| {
+        Meaning::of(path.last()) == Meaning::Plain && !path.as_str().starts_with('{')
+    };
+    let words = said.filter(is_plain).map(|(path, says)| Asked { path, says: Some(says) });
+    let words: Vec<Asked> = words.collect();
+    let is_one = |it: &&Asked| words.iter().filter(|word| word.path == it.path).count() == 1;
+    words.iter().filter(is_one).cloned().collect()
+}
+
+impl Asked {
+    /// Whether a request says it that says this in words.
+    fn is_in(&self, said: &[Self]) -> bool {
+        match &self.says {
+            Some(_) => said.contains(self),
+            None => said.iter().all(|it| it.path != self.path),
         }
     }
 
-    /// In which order each list always was, by any field of its rows.
-    pub(super) fn holding(&self, names: &Names) -> impl Iterator<Item = Invariant> {
-        let mut lists: BTreeMap<&str, Vec<(Field, Direction)>> = BTreeMap::new();
-        for (field, seen) in self.0.iter().filter(|(_, seen)| seen.pairs.len() >= FEWEST) {
-            let holding = Direction::ALL.into_iter().zip(seen.broken);
-            for (direction, _) in holding.filter(|(_, broken)| !broken) {
-                let path = names.spelled(*field);
-                let field = Field { tag: None, path: Path::written(path) };
-                lists.entry(list(path)).or_default().push((field, direction));
-            }
+    /// Whether a request says all of these.
+    pub(super) fn all_said(all: &[Self], request: Option<&str>) -> bool {
+        all.is_empty() || {
+            let said = conditions(request, "null");
+            let with = |it: &Self| {
+                let (path, says) = (it.path.clone(), it.says.clone());
+                With { in_request: true, path, says }
+            };
+            // What says something else than a word is not asked for either.
+            all.iter().all(|it| it.says.is_some() == said.contains(&with(it)))
         }
-        lists.into_values().map(|mut keys| {
-            keys.sort();
-            Invariant::Sorted(keys)
-        })
     }
 }
 

@@ -183,12 +183,12 @@ fn are_tied(one: &Draft, other: &Draft) -> bool {
 /// Whether one is the order of a list, and the other is that no row of it comes twice.
 fn are_of_rows(tie: &Invariant, another: &Invariant) -> bool {
     let list = |it: &Invariant| {
-        let is_of_rows = matches!(it, Invariant::Sorted(_) | Invariant::Alone(Alone::Unique, _));
+        let is_of_rows = matches!(it, Invariant::Sorted(..) | Invariant::Alone(Alone::Unique, _));
         let fields = if is_of_rows { it.fields() } else { Vec::new() };
         let (list, _) = fields.first()?.path.as_str().split_once("[]")?;
         Some(list.to_owned())
     };
-    let is_sorted = [tie, another].iter().any(|it| matches!(it, Invariant::Sorted(_)));
+    let is_sorted = [tie, another].iter().any(|it| matches!(it, Invariant::Sorted(..)));
     is_sorted && list(tie).is_some_and(|one| list(another) == Some(one))
 }
 

@@ -342,6 +342,30 @@ fn a_list_in_another_order_is_told() {
 }
 
 #[test]
+fn a_list_in_another_order_than_was_asked_for_is_told() {
+    let orders = [r#"{"limit":9}"#, r#"{"order":"asc"}"#, r#"{"order":"desc"}"#];
+    let side = |is_ignored: bool| {
+        let one = |number: usize| {
+            let row = |row: usize| {
+                format!(r#"{{"id":"row-{number}f{row}c","n":{}}}"#, 100 * number + row)
+            };
+            let mut rows: Vec<String> = (0..5).map(row).collect();
+            if is_ignored || number % 3 != 1 {
+                rows.reverse();
+            }
+            let said = format!(r#"{{"data":[{}]}}"#, rows.join(","));
+            exchange("/chat", orders[number % 3], 200, &[&said])
+        };
+        apart("c", (0..12).map(one))
+    };
+
+    let told = between(&side(false), &side(true));
+
+    let kept = "`_.data[] sorted by n rising with request.order=\"asc\"`";
+    assert_eq!(told, [format!("breaking invariant-broken: {kept} does not hold any more")]);
+}
+
+#[test]
 fn pieces_of_a_text_that_say_again_what_came_before_are_told() {
     let stream = |number: usize, repeats: bool| {
         let (mut whole, mut said) = (String::new(), Vec::new());
