@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::clients::member;
 use super::cut::{Cut, Read, Step};
 use crate::cassette::{End, Interaction};
-use crate::contract::invariant::{Earlier, Field, Names, identified};
+use crate::contract::invariant::{Earlier, Field, Names, identified, tokens};
 use crate::identity::identifiers;
 use crate::message::{Protocols, Tag};
 use crate::text::json::Text;
@@ -21,6 +21,8 @@ pub struct History {
     chosen: Chosen,
     /// The names of members of their objects, by the field that holds the objects.
     named: Chosen,
+    /// Where messages without a type say what a request says, and the number of the first interaction that does.
+    led: HashMap<String, Vec<(String, usize)>, foldhash::fast::RandomState>,
 }
 
 /// Words by field, and the number of the first interaction that says each.
@@ -64,6 +66,8 @@ impl History {
     /// The same of what was read before.
     pub(super) fn of_read(interactions: &[Interaction], all: &[Read]) -> Self {
         let mut history = Self::default();
+        let asked = all.iter().filter_map(Read::asked).flat_map(tokens);
+        history.led = asked.map(|(_, token)| (token, Vec::new())).collect();
         for (number, (interaction, read)) in interactions.iter().zip(all).enumerate() {
             if let Some(asked) = read.asked() {
                 history.choose(number, asked);
@@ -90,9 +94,15 @@ impl History {
 
     /// Notes what identifies something.
     fn give(&mut self, number: usize, cut: &Cut) {
-        let Self { given, names, .. } = self;
+        let Self { given, names, led, .. } = self;
         for (message, json) in cut.json() {
             let is_named = matches!(message.tag, Tag::Named(_));
+            let said = if is_named || led.is_empty() { Vec::new() } else { tokens(json) };
+            for (place, token) in said {
+                let known = led.get_mut(&token);
+                let new = known.filter(|all| all.iter().all(|(known, _)| *known != place));
+                new.into_iter().for_each(|all| all.push((place.clone(), number)));
+            }
             let tag = is_named.then(|| names.word(message.tag.as_str()));
             identified(json, |path, value| {
                 if !given.contains_key(&*value) {
@@ -190,6 +200,11 @@ impl Earlier for Before<'_> {
         let fields = self.history.given.get(key).into_iter().flat_map(|given| &given.fields);
         let before = fields.filter(|(_, first)| *first < self.number);
         before.map(|(field, _)| self.history.names.get(*field)).collect()
+    }
+
+    fn led_by(&self, token: &str) -> Vec<&str> {
+        let places = self.history.led.get(token).into_iter().flatten();
+        places.filter(|(_, first)| *first < self.number).map(|(place, _)| &**place).collect()
     }
 }
 

@@ -47,6 +47,7 @@ pub(crate) use paths::{
 #[cfg(feature = "cli")]
 pub(crate) use places::UnknownPlace;
 pub(crate) use seen::{Seen, message};
+use situation::path;
 pub use situation::{Condition, Feature};
 use text::{CASSETTE, CUT, LEARNED, RECORDINGS, SEEN};
 pub use traffic::Traffic;

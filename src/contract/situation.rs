@@ -302,7 +302,7 @@ impl fmt::Display for Feature {
 }
 
 /// `/messages/0/type` as `messages[].type`, and an element of a message that is an array as `[3]`.
-fn path(pointer: &str) -> Option<String> {
+pub(super) fn path(pointer: &str) -> Option<String> {
     let mut path = String::new();
     if let Some(element) = pointer.strip_prefix('/').filter(|it| pointer::is_index(it)) {
         return Some(format!("[{element}]"));

@@ -19,6 +19,7 @@ use super::earlier::{Counted as CountedReferring, Referring};
 use super::echo::{Echoes, said};
 use super::holding::{Facts, Reference};
 use super::number::Numbers;
+use super::onward::Onward;
 use super::pairing::Pairs;
 use super::presence::Presence;
 use super::sorted::Sorted;
@@ -42,6 +43,7 @@ pub struct Learner {
     presence: Presence,
     texts: Texts,
     sorted: Sorted,
+    onward: Onward,
     traces: u32,
 }
 
@@ -94,7 +96,7 @@ impl Learner {
     }
 
     /// Learns from a message that is alone: only how its numbers go together, what it
-    /// echoes, what comes with what, and that no row of a list comes twice or out of order.
+    /// echoes, what comes with what, that no row of a list comes twice or out of order, and where clients go on from.
     pub(crate) fn learn_alone(&mut self, recording: u32, trace: &Trace<'_>) {
         let (request, events) = self.sights(trace);
         self.numbers.learn(&self.names, recording, &request, &events);
@@ -104,6 +106,7 @@ impl Learner {
             self.presence.learn(&mut self.names, recording, json, [&request, sights]);
         }
         self.learn_rows(&events);
+        self.onward.learn(trace);
         let sights = events.iter().map(|(_, sights)| &sights[..]);
         self.sorted.learn(&self.names, trace.request, sights);
     }
@@ -194,7 +197,7 @@ impl Learner {
         let pairs = self.pairs.holding(&self.names);
         let sorted = self.sorted.holding(&self.names);
         let all = numbers.chain(pairs).chain(texts).chain(echoes).chain(sorted);
-        all.chain(self.presence.holding(&self.names))
+        all.chain(self.presence.holding(&self.names)).chain(self.onward.holding())
     }
 
     /// What was counted, in the order of the fields.

@@ -34,6 +34,7 @@ mod echo;
 mod holding;
 mod learn;
 mod number;
+mod onward;
 mod pairing;
 #[cfg(feature = "cli")]
 mod places;
@@ -46,11 +47,12 @@ mod trace;
 pub use super::syntax::{ParseError, ParseErrors};
 pub use alone::Alone;
 pub use check::{Place, Violation};
-pub use claim::{Field, Invariant, Path, Referred, With};
+pub use claim::{Asked, Field, Invariant, Path, Referred, With};
 pub use earlier::Earlier;
 pub use holding::CHANCES;
 pub use learn::Learner;
 pub(crate) use learn::Names;
+pub(in crate::contract) use onward::tokens;
 #[cfg(feature = "cli")]
 pub(crate) use places::{Place as Where, places};
 pub use sorted::Direction;

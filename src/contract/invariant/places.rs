@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::claim::{Field, Invariant, Path};
+use super::earlier::REQUEST;
 use super::presence::walk;
 use crate::text::json::Text;
 
@@ -37,13 +38,20 @@ impl Invariant {
             Self::Comes(field, with) => {
                 vec![said(field), Place { path: with.path.as_str(), ..said(field) }]
             }
+            Self::Sorted(keys, words) => {
+                let keys = keys.iter().map(|(field, _)| said(field));
+                keys.chain(words.iter().map(|word| asked(&word.path))).collect()
+            }
             _ => self.fields().into_iter().map(said).collect(),
         }
     }
 }
 
 fn said(field: &Field) -> Place<'_> {
-    Place { in_request: false, tag: field.tag.as_deref(), path: field.path.as_str() }
+    match field.tag.as_deref() {
+        Some(REQUEST) => asked(&field.path),
+        tag => Place { in_request: false, tag, path: field.path.as_str() },
+    }
 }
 
 fn asked(path: &Path) -> Place<'_> {

@@ -25,12 +25,14 @@ pub enum Tie {
     Extends,
     /// The field says one thing for each thing that the other one says.
     OnePer,
+    /// The field never says what the request says.
+    Differs,
 }
 
 impl Tie {
     /// All that there are.
-    pub(super) const ALL: [Self; 5] =
-        [Self::AtMost, Self::Counts, Self::Joins, Self::Extends, Self::OnePer];
+    pub(super) const ALL: [Self; 6] =
+        [Self::AtMost, Self::Counts, Self::Joins, Self::Extends, Self::OnePer, Self::Differs];
 
     /// How it is written between the fields.
     pub(super) fn verb(self) -> &'static str {
@@ -40,6 +42,7 @@ impl Tie {
             Self::Joins => "joins",
             Self::Extends => "extends",
             Self::OnePer => "one per",
+            Self::Differs => "differs from",
         }
     }
 }
@@ -55,6 +58,7 @@ impl Check<'_> {
         let holds: fn(f64, f64) -> bool = match tie {
             Tie::Joins | Tie::Extends => return self.unjoined(tie, field, to),
             Tie::OnePer => return self.several(field, to),
+            Tie::Differs => return self.said_again(field, to),
             Tie::Counts => is_equal,
             Tie::AtMost => |one, other| one <= other || is_equal(one, other),
         };

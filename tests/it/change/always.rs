@@ -366,6 +366,36 @@ fn a_list_in_another_order_than_was_asked_for_is_told() {
 }
 
 #[test]
+fn a_page_that_comes_again_is_told() {
+    // Each recording turns a page: by the last row of the one before, and by the token that leads on.
+    let pages = |is_ignored: bool| -> Side {
+        let one = |number: usize| {
+            let page = |page: usize| {
+                let row = |row: usize| format!(r#"{{"id":"row_{number}p{page}r{row}"}}"#);
+                let rows = [0, 1, 2].map(row).join(",");
+                format!(r#"{{"next":"{number}Zk{page}TbQ==","data":[{rows}]}}"#)
+            };
+            let turned =
+                format!(r#"{{"after":"row_{number}p0r2","cursor":"{number}Zk0TbQ==","n":3}}"#);
+            let second = page(usize::from(!is_ignored));
+            let interactions = [("{\"n\":3}", page(0)), (&turned, second)];
+            let interactions =
+                interactions.map(|(asked, said)| exchange("/list", asked, 200, &[&said]));
+            let cassette = Cassette { interactions: interactions.into(), ..Cassette::default() };
+            (Name::new(format!("c-{number}")).unwrap(), cassette)
+        };
+        (0..8).map(one).collect()
+    };
+
+    let told = between(&pages(false), &pages(true));
+
+    let kept = ["_.data[].id differs from request.after", "next differs from request.cursor"];
+    let broken = kept.map(|it| format!("breaking invariant-broken: `{it}` does not hold any more"));
+    assert_eq!(told, broken);
+    assert_eq!(between(&pages(false), &pages(false)), [""; 0]);
+}
+
+#[test]
 fn pieces_of_a_text_that_say_again_what_came_before_are_told() {
     let stream = |number: usize, repeats: bool| {
         let (mut whole, mut said) = (String::new(), Vec::new());
