@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::clients::member;
 use super::cut::{Cut, Read, Step};
-use crate::cassette::{End, Interaction};
+use crate::cassette::{End, Interaction, Request};
 use crate::contract::invariant::{Earlier, Field, Names, identified, tokens};
 use crate::identity::identifiers;
 use crate::message::{Protocols, Tag};
@@ -21,8 +21,19 @@ pub struct History {
     chosen: Chosen,
     /// The names of members of their objects, by the field that holds the objects.
     named: Chosen,
-    /// Where messages without a type say what a request says, and the number of the first interaction that does.
-    led: HashMap<String, Vec<(String, usize)>, foldhash::fast::RandomState>,
+    /// What was asked for, by interaction.
+    paths: Vec<String>,
+    /// What answers without a type say that say what a request says.
+    pages: Vec<Page>,
+    /// What requests say, and the pages that say it.
+    led: HashMap<String, Vec<usize>, foldhash::fast::RandomState>,
+}
+
+/// What an answer says that may lead on, each token with its place.
+#[derive(Debug)]
+struct Page {
+    interaction: usize,
+    said: Vec<(String, String)>,
 }
 
 /// Words by field, and the number of the first interaction that says each.
@@ -69,6 +80,8 @@ impl History {
         let asked = all.iter().filter_map(Read::asked).flat_map(tokens);
         history.led = asked.map(|(_, token)| (token, Vec::new())).collect();
         for (number, (interaction, read)) in interactions.iter().zip(all).enumerate() {
+            let Request { method, .. } = &interaction.request;
+            history.paths.push(format!("{method} {}", interaction.request.path_only()));
             if let Some(asked) = read.asked() {
                 history.choose(number, asked);
             }
@@ -94,15 +107,18 @@ impl History {
 
     /// Notes what identifies something.
     fn give(&mut self, number: usize, cut: &Cut) {
-        let Self { given, names, led, .. } = self;
+        let Self { given, names, led, pages: all, .. } = self;
         for (message, json) in cut.json() {
             let is_named = matches!(message.tag, Tag::Named(_));
             let said = if is_named || led.is_empty() { Vec::new() } else { tokens(json) };
-            for (place, token) in said {
-                let known = led.get_mut(&token);
-                let new = known.filter(|all| all.iter().all(|(known, _)| *known != place));
-                new.into_iter().for_each(|all| all.push((place.clone(), number)));
+            let mut leads = false;
+            for (_, token) in &said {
+                if let Some(pages) = led.get_mut(token) {
+                    pages.push(all.len());
+                    leads = true;
+                }
             }
+            all.extend(leads.then_some(Page { interaction: number, said }));
             let tag = is_named.then(|| names.word(message.tag.as_str()));
             identified(json, |path, value| {
                 if !given.contains_key(&*value) {
@@ -202,9 +218,12 @@ impl Earlier for Before<'_> {
         before.map(|(field, _)| self.history.names.get(*field)).collect()
     }
 
-    fn led_by(&self, token: &str) -> Vec<&str> {
-        let places = self.history.led.get(token).into_iter().flatten();
-        places.filter(|(_, first)| *first < self.number).map(|(place, _)| &**place).collect()
+    fn page(&self, token: &str) -> &[(String, String)] {
+        let History { paths, pages, led, .. } = self.history;
+        let path = paths.get(self.number);
+        let told = led.get(token).into_iter().flatten().rev().map(|page| &pages[*page]);
+        let mut alike = told.filter(|page| paths.get(page.interaction) == path);
+        alike.find(|page| page.interaction < self.number).map_or(&[], |page| &page.said)
     }
 }
 

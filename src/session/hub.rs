@@ -27,7 +27,7 @@ use crate::serve::lock;
 use crate::serve::recorder::{Asked, Course};
 use crate::serve::replayer::{Replayer, miss_answer};
 use crate::serve::server::{
-    Address, Answer, ClientTrust, Handler, Refusal, Tunnel, Unread, Via, host_of, origin,
+    Address, Answer, ClientTrust, Handler, Refusal, Tunnel, Unread, Via, host_of, origin, without,
 };
 use crate::serve::websocket::{is_upgrade, raw_upgrade};
 use crate::store::mode::Mode;
@@ -241,17 +241,20 @@ impl Hub {
     /// Notes which session and which server a request means that a client's transport leads here. No page of
     /// another host can send that field.
     fn lead(&self, request: &mut Request<Incoming>) {
-        let Some(field) = request.headers_mut().remove(FOR) else { return };
+        let Some(field) = request.headers().get(FOR).cloned() else { return };
         let field = String::from_utf8_lossy(field.as_bytes());
         let (session, origin) = field.split_once(' ').unwrap_or((&field, ""));
         let via = Via { origin: origin.to_owned(), session: session.to_owned() };
         // Some transports name whom they connect to, and not whom the client means.
         let host = request.headers().get(HOST).and_then(|host| host.as_bytes().try_into().ok());
-        if host.is_some_and(|host| self.main.is_listening_at(&host)) {
-            request.headers_mut().remove(HOST);
-        }
+        let is_ours = host.is_some_and(|host| self.main.is_listening_at(&host));
+        let is_left_out =
+            |name: &HeaderName| *name == FOR || *name == TRUST || is_ours && *name == HOST;
+        let trust = request.headers().get(TRUST).cloned();
+        let fields = std::mem::take(request.headers_mut());
+        *request.headers_mut() = without(fields, is_left_out);
         request.extensions_mut().insert(via);
-        if let Some(trust) = request.headers_mut().remove(TRUST) {
+        if let Some(trust) = trust {
             request.extensions_mut().insert(ClientTrust(trust));
         }
     }

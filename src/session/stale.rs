@@ -5,6 +5,7 @@ use crate::compare::matching::issued_in;
 use crate::identity::{each_text, identifiers};
 use crate::redact::{Redactor, placeholder_in};
 use crate::serve::replayer::Replayer;
+use crate::serve::server::Arrival;
 use crate::text::percent;
 
 /// What a request has from a recorded answer, and a live server cannot know.
@@ -14,6 +15,16 @@ pub(super) struct Stale {
     pub(super) text: String,
     /// The interaction that issued it, counted from 0; `None` if it stands for a secret.
     pub(super) interaction: Option<usize>,
+}
+
+/// The placeholder of a secret in the head of a request: no live server knows it, whichever recording the client has it
+/// from.
+pub(super) fn placeholder(arrival: Arrival<'_>) -> Option<Stale> {
+    let fields = arrival.head.headers.values().filter_map(|value| value.to_str().ok());
+    let target = percent::decoded(arrival.target);
+    let mut texts = fields.chain([&*target]);
+    let text = texts.find_map(placeholder_in)?.to_owned();
+    Some(Stale { text, interaction: None })
 }
 
 /// What in a request only the recording knows. `is_live` tells what the live server knows as well.

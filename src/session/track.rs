@@ -16,7 +16,7 @@ use hyper::upgrade::OnUpgrade;
 use super::event::Event;
 use super::servers::{Led, Servers};
 use super::settings::Settings;
-use super::stale::{Stale, stale};
+use super::stale::{self, Stale, stale};
 use crate::cassette::large::{Gathered, LARGE};
 use crate::cassette::{Cassette, End, Name};
 use crate::compare::matching::Mismatch;
@@ -131,7 +131,7 @@ impl Track {
     ) -> Result<(Answer, Option<Played>), Unanswered> {
         let answer = match (self, asked) {
             // What is large or rare is no part of the future, which is moved several times for each request.
-            (Self::Forward(live), asked) => Box::pin(live.ask(arrival, asked)).await,
+            (Self::Forward(live), asked) => Box::pin(live.ask_known(arrival, asked)).await?,
             (Self::Replay(replayer), Asked::Upgrade(client)) => {
                 let upgraded = Box::pin(replayer.open(arrival)).await;
                 return upgraded.map_or_else(
@@ -140,7 +140,7 @@ impl Track {
                 );
             }
             (Self::Extend(extension), Asked::Upgrade(client)) => {
-                return Ok(Box::pin(extension.upgrade(arrival, client)).await);
+                return Box::pin(extension.upgrade(arrival, client)).await;
             }
             (Self::Replay(replayer), asked) => {
                 if let Some(refusal) = replayer.refusal(arrival).await {
@@ -177,7 +177,7 @@ impl Track {
                 answer.await.map_err(Unanswered::Mismatch)
             }
             Self::Extend(extension) => extension.answer(compared, sent).await,
-            Self::Forward(live) => Ok(live.ask_whole(sent).await),
+            Self::Forward(live) => live.ask_known(sent.arrival, Asked::Whole(sent.body)).await,
         }
     }
 
@@ -224,10 +224,14 @@ impl Extension {
     }
 
     /// Answers a request for a WebSocket.
-    async fn upgrade(&self, arrival: Arrival<'_>, client: OnUpgrade) -> (Answer, Option<Played>) {
+    async fn upgrade(
+        &self,
+        arrival: Arrival<'_>,
+        client: OnUpgrade,
+    ) -> Result<(Answer, Option<Played>), Unanswered> {
         match self.replayer.open_known(arrival).await {
-            Some(upgraded) => Played::with(upgraded, client),
-            None => (self.live.ask(arrival, Asked::Upgrade(client)).await, None),
+            Some(upgraded) => Ok(Played::with(upgraded, client)),
+            None => Ok((self.live.ask_known(arrival, Asked::Upgrade(client)).await?, None)),
         }
     }
 
@@ -267,6 +271,14 @@ impl Live {
     /// Passes on a request that was read.
     pub(super) async fn ask_whole(&self, sent: Whole<'_>) -> Answer {
         self.ask(sent.arrival, Asked::Whole(sent.body)).await
+    }
+
+    /// Passes on a request that may have what it says from a recording that is played beside.
+    async fn ask_known(&self, arrival: Arrival<'_>, body: Asked) -> Result<Answer, Unanswered> {
+        match stale::placeholder(arrival) {
+            Some(stale) => Err(Unanswered::Stale(stale)),
+            None => Ok(self.ask(arrival, body).await),
+        }
     }
 
     pub(super) async fn ask(&self, arrival: Arrival<'_>, body: Asked) -> Answer {

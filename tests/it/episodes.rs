@@ -62,6 +62,26 @@ async fn a_placeholder_of_a_secret_is_not_sent_to_the_server() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_placeholder_is_not_sent_to_the_server_for_a_cassette_that_is_new_either() {
+    for mode in [Mode::Once, Mode::Record, Mode::Passthrough] {
+        let (stage, upstream, session) = extended().await;
+        session.stop().await.unwrap();
+        let session = stage.session(mode).upstream(upstream.url()).start().await.unwrap();
+        let url = session.url_of("other");
+
+        let login = "Authorization: Bearer [redacted:access_token]\r\n";
+        let answer = ask("GET", &format!("{url}/items"), login, "");
+        let named = get(&format!("{url}/items?t=%5Bredacted%3Aaccess_token%5D"));
+
+        let said = withheld(&upstream, &answer);
+        assert!(said.contains("record this again together with what says it"), "{said}");
+        assert_eq!(named.status, 470, "{}", named.text());
+        assert!(session.finish().await.unwrap_err().is_miss());
+        assert_eq!(stage.files(), ["tape.json"], "{mode:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_identifier_that_only_the_recording_issued_is_not_sent_to_the_server() {
     let (_stage, upstream, session) = extended().await;
     post(&format!("{}/agents", session.url()), "{}");

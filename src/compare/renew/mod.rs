@@ -21,13 +21,14 @@ mod message;
 mod order;
 mod settle;
 mod sockets;
+mod spans;
 mod ties;
 
 use std::collections::HashMap;
 
 use self::foreign::Foreign;
 use self::order::{Entry, Kept};
-use self::settle::{Settle, Times};
+use self::settle::{Settle, Spans, Stayed, Times};
 use self::ties::Ties;
 use crate::cassette::Cassette;
 use crate::cassette::exchanges::{Exchanges, Part};
@@ -121,12 +122,16 @@ pub fn renew_by(
     Renewed { cassette, kept, gone }
 }
 
+/// So often it is looked whether the old times say what the server did not: what is not told by them any more may tell
+/// against others.
+const ROUNDS: usize = 4;
+
 /// The interactions of a new recording in the words of the old one.
 fn tell(old: &Cassette, new: &Cassette, (rules, given): (&Rules, &[Called])) -> (Vec<Kept>, usize) {
     let mut sides = Sides::of(old, new, rules);
     let alignment = sides.align(given);
     let times = Times::default();
-    let settle = Settle { renaming: &alignment.renaming, times: &times };
+    let settle = Settle { renaming: &alignment.renaming, times: &times, spans: Spans::Stay };
     let (mut entries, mut answered) = (Vec::new(), Vec::new());
     let (mut asked, mut stayed) = (Vec::new(), [Vec::new(), Vec::new()]);
     let mut pairs = alignment.pairs.iter().peekable();
@@ -144,33 +149,37 @@ fn tell(old: &Cassette, new: &Cassette, (rules, given): (&Rules, &[Called])) -> 
         entries.push(entry);
         answered.push((in_request, in_answer));
     }
-    let again = |entry: &mut Entry, times: &Times| {
+    let again = |entry: &mut Entry, (times, spans): (&Times, Spans)| {
         if let Some(view) = entry.new.map(|number| &sides.new[number]) {
             let old = entry.old.map(|old| &sides.old[old]);
-            entry.interaction = exchange::told(old, view, Settle { times, ..settle });
+            entry.interaction = exchange::told(old, view, Settle { times, spans, ..settle });
         }
     };
     let [sure, other] = stayed;
-    let known = Times::agreed([asked, sure, other]);
+    let mut known = Times::agreed([asked, sure, other]);
     for (entry, (_, answered)) in entries.iter_mut().zip(&answered) {
         if !known.is_empty() && (is_changed(entry, &sides) || known.contradict(answered)) {
-            again(entry, &known);
+            again(entry, (&known, Spans::Stay));
         }
     }
-    let mut ties = Ties::default();
-    for (entry, (asked, answered)) in entries.iter().zip(&answered) {
-        let is_moved = asked.iter().chain(answered).any(|(new, old)| new != old);
-        if let Some(number) = entry.new.filter(|_| is_moved) {
-            ties.add(&new.interactions[number], &entry.interaction, rules);
+    for round in 0..ROUNDS {
+        let ties = ties(round, entries.iter().zip(&answered), &sides, rules);
+        if ties.is_empty() && round > 0 {
+            break;
         }
-    }
-    if !ties.is_empty() {
-        let known = known.but_for(ties);
+        known = known.but_for(ties);
         for (entry, (asked, answered)) in entries.iter_mut().zip(&answered) {
             let has_own = known.has_own(asked) || known.has_own(answered);
-            if is_changed(entry, &sides) || has_own {
-                again(entry, &known);
+            if !known.is_empty() && (is_changed(entry, &sides) || has_own) {
+                again(entry, (&known, Spans::Stay));
             }
+        }
+    }
+    for entry in entries.iter_mut().filter(|entry| is_changed(entry, &sides)) {
+        let Some(number) = entry.new else { continue };
+        let old = entry.old.map(|old| sides.old[old].interaction);
+        if Spans::of(old, &new.interactions[number], &entry.interaction, rules) == Spans::New {
+            again(entry, (&known, Spans::New));
         }
     }
     let both = entries
@@ -182,6 +191,29 @@ fn tell(old: &Cassette, new: &Cassette, (rules, given): (&Rules, &[Called])) -> 
     }
     let kept = order::restored(entries, &alignment.waits_old, old, new);
     (kept, alignment.only_old.len())
+}
+
+/// What the old times would say that the server did not, of interactions with the times that stayed in requests and
+/// answers.
+fn ties<'e>(
+    round: usize,
+    entries: impl Iterator<Item = (&'e Entry, &'e (Vec<Stayed>, Vec<Stayed>))>,
+    sides: &Sides<'_>,
+    rules: &Rules,
+) -> Ties {
+    let mut ties = Ties::default();
+    for (Entry { old, new, interaction: told }, (asked, answered)) in entries {
+        let is_moved = asked.iter().chain(answered).any(|(new, old)| new != old);
+        let Some(number) = new.filter(|_| is_moved) else { continue };
+        let [old, new] = [(*old, &sides.old), (Some(number), &sides.new)]
+            .map(|(at, side)| at.map(|at| side[at].interaction));
+        match new {
+            Some(new) if round == 0 => ties.add(new, told, rules),
+            Some(new) => ties.give_up(old, new, told, rules),
+            None => {}
+        }
+    }
+    ties
 }
 
 /// Whether an interaction does not say what it said before.

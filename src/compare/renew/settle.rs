@@ -17,6 +17,16 @@ use crate::text::percent;
 pub(super) struct Settle<'a> {
     pub(super) renaming: &'a Renaming,
     pub(super) times: &'a Times,
+    pub(super) spans: Spans,
+}
+
+/// How long things took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spans {
+    /// The old numbers stay.
+    Stay,
+    /// They would [say](super::spans) what the server did not.
+    New,
 }
 
 /// Which old time stands for a new one.
@@ -91,11 +101,11 @@ impl Times {
 
     /// The same, as far as these let old times stand for new ones.
     pub(super) fn but_for(mut self, Ties { own, beside, sole }: Ties) -> Self {
-        self.olds.extend(beside);
-        let names = sole.keys().cloned().collect();
-        self.olds.extend(sole);
-        self.olds.retain(|new, _| !own.contains(new));
-        Self { own, sole: names, ..self }
+        self.own.extend(own);
+        self.sole.extend(sole.keys().cloned());
+        self.olds.extend(beside.into_iter().chain(sole));
+        self.olds.retain(|new, _| !self.own.contains(new));
+        self
     }
 
     /// Whether no old time may stand for one of these, or one alone.
@@ -180,7 +190,7 @@ impl Settle<'_> {
             return None;
         }
         if old.is_span() && new.is_span() && are_measured_alike(old.value(), new.value()) {
-            return Some(Vec::new());
+            return (self.spans == Spans::Stay).then(Vec::new);
         }
         let (before, now) = (old.value(), new.value());
         if new.field.is_time && is_time(before, now) && self.is_free(before, now) {
@@ -395,7 +405,8 @@ mod tests {
     use crate::compare::alignment::Field;
 
     fn check(old: &str, new: &str, field: &str, expected: bool) {
-        let settle = Settle { renaming: &Renaming::default(), times: &Times::default() };
+        let (renaming, times) = (&Renaming::default(), &Times::default());
+        let settle = Settle { renaming, times, spans: Spans::Stay };
         let [before, now] = [old, new].map(|text| Said::new(text, Field::of(field)));
         let kept = settle.text(before, now) == old;
         assert_eq!(kept, expected, "{old} {new}");

@@ -95,6 +95,38 @@ impl Ties {
         }
     }
 
+    /// Adds all times of an interaction if they follow each other, in rows or events, as they did before, and those that
+    /// are told do not: some are old ones, and some are not.
+    pub(super) fn give_up(
+        &mut self,
+        old: Option<&Interaction>,
+        new: &Interaction,
+        told: &Interaction,
+        rules: &Rules,
+    ) {
+        let [news, tolds] = [new, told].map(|it| answered(it, rules));
+        let before = old.map(|old| answered(old, rules));
+        let both = [news, tolds];
+        if !are_alike(&both) {
+            return;
+        }
+        let pairs: Vec<Pair<'_>> = both[0].iter().zip(&both[1]).collect();
+        let is_broken = |group: fn(&Time) -> (usize, u64)| {
+            groups(&pairs, group).iter().any(|group_of| {
+                let [new, told] = orders(group_of);
+                let is_other = match (new, told) {
+                    (Order::One(new), Order::One(told)) => new != told,
+                    (new, told) => new != Order::None && told == Order::None,
+                };
+                is_other
+                    && before.as_ref().is_none_or(|before| was_in_order(before, group_of, group))
+            })
+        };
+        if is_broken(|time| (time.document, time.field)) || is_broken(|time| (0, time.field)) {
+            self.stay(&pairs);
+        }
+    }
+
     /// Adds the rows of a list if their times say another order, or those that have no old times among them if that is
     /// why. What is in no order in the old recording says nothing: it came at once from several.
     fn turn(&mut self, rows: &[Pair<'_>]) {
@@ -193,6 +225,14 @@ fn orders(pairs: &[Pair<'_>]) -> [Order; 2] {
             Some(_) => Order::None,
         }
     })
+}
+
+/// Whether the old times of a field followed each other in each group.
+fn was_in_order(old: &[Time], rows: &[Pair<'_>], group: fn(&Time) -> (usize, u64)) -> bool {
+    let field = rows.first().map(|(new, _)| new.field);
+    let own: Vec<Pair<'_>> =
+        old.iter().filter(|time| Some(time.field) == field).map(|time| (time, time)).collect();
+    groups(&own, group).iter().all(|group| orders(group)[0] != Order::None)
 }
 
 /// Whether what is told is in an order, and the new times are in the opposite one, or in none.

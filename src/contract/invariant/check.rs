@@ -66,7 +66,11 @@ impl fmt::Display for Violation {
             }
             (Invariant::Tied(Tie::Joins, ..), _) => write!(f, "{at} is not what the pieces say"),
             (Invariant::Tied(Tie::Extends, ..), _) => write!(f, "{at} begins otherwise"),
+            (Invariant::Tied(Tie::NewBehind, ..), _) => write!(f, "{at} came with it already"),
             (Invariant::Tied(Tie::Counts, ..), _) => write!(f, "{at} is not how many there are"),
+            (Invariant::Tied(Tie::Totals, ..), _) => {
+                write!(f, "{at} is not what the rows sum up to")
+            }
             (_, Some(other)) => write!(f, "{at}, but {other}"),
             (_, None) => at.fmt(f),
         }
@@ -117,7 +121,7 @@ impl Invariant {
 
 /// A trace that is held against invariants.
 pub(super) struct Check<'t> {
-    trace: &'t Trace<'t>,
+    pub(super) trace: &'t Trace<'t>,
     pub(super) names: Names,
     request: Vec<Sight<'t>>,
     pub(super) events: Vec<Sights<'t>>,
@@ -266,8 +270,10 @@ impl Check<'_> {
     /// What refers to nothing before, and what nothing refers to although all should be.
     fn loose(&self, field: &Field, to: &Field, referred: Referred) -> Vec<At<'_>> {
         let (references, sources) = (self.all(field), self.all(to));
+        let is_of_none = field.tag.is_none() && to.tag.is_none();
         let ties = |one: &At<'_>, other: &At<'_>| {
-            one.event < other.event && one.value.says_as(other.value)
+            let is_before = one.event < other.event || (is_of_none && one.event == other.event);
+            is_before && one.value.says_as(other.value)
         };
         let loose = self.keys([field, to]);
         let loose = loose.filter(|at| !sources.iter().any(|source| ties(source, at)));

@@ -20,7 +20,7 @@ pub enum Invariant {
     Alone(Alone, Field),
     /// The field says what the request says there, in any element where that is in an array.
     Echoes(Field, Path),
-    /// The field says what the other field has said in an earlier event.
+    /// The field says what the other field has said in an earlier event; where both are of no type, in the same one too.
     Refers(Field, Field, Referred),
     /// The field says what one of the others has said before, in this answer or in an earlier one. A
     /// field of the request has the type `request`.
@@ -339,6 +339,9 @@ impl<'t> Parser<'t> {
             }
             None if self.cursor.eat(SUMS) => {
                 let one = self.field()?;
+                if one.path.is_in_array() && !field.path.is_in_array() && self.is_at_end() {
+                    return Ok(Invariant::Tied(Tie::Totals, field, one));
+                }
                 if !self.cursor.eat(AND) {
                     return Err(self.error(
                         "expected `and` and the other number",
@@ -366,7 +369,8 @@ impl<'t> Parser<'t> {
                 let verbs = Alone::ALL.map(Alone::verb).into_iter();
                 let verbs =
                     verbs.chain([ECHOES, EARLIER, REFERS, SUMS, COMES, SORTED].map(str::trim_end));
-                let verbs: Vec<&str> = verbs.chain(Tie::ALL.map(Tie::verb)).collect();
+                let ties = Tie::ALL.map(Tie::verb).into_iter().filter(|it| !SUMS.starts_with(it));
+                let verbs: Vec<&str> = verbs.chain(ties).collect();
                 let hint = nearest::hint(self.cursor.rest(), &verbs);
                 return Err(self.error("expected what holds of the field", &hint));
             }
@@ -374,8 +378,12 @@ impl<'t> Parser<'t> {
         self.end(invariant)
     }
 
+    fn is_at_end(&self) -> bool {
+        self.cursor.rest().trim().is_empty()
+    }
+
     fn end(&self, invariant: Invariant) -> Parsed<Invariant> {
-        if self.cursor.rest().trim().is_empty() {
+        if self.is_at_end() {
             return Ok(invariant);
         }
         Err(self.error("expected the end", "`;` or a new line begins another one"))

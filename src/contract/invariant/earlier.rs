@@ -22,8 +22,8 @@ const TOGETHER: usize = 4;
 pub trait Earlier {
     /// The fields that have said what identifies something.
     fn fields(&self, key: &str) -> Vec<&Field>;
-    /// The places of messages without a type that have said what a request says, now or later.
-    fn led_by(&self, token: &str) -> Vec<&str>;
+    /// What the last answer to a request of the same path said that has said this: each token with its place.
+    fn page(&self, token: &str) -> &[(String, String)];
 }
 
 /// What the server had said before of what fields say, in this answer or in an earlier one, by the numbers

@@ -25,6 +25,7 @@ use super::presence::Presence;
 use super::sorted::Sorted;
 use super::text::Texts;
 use super::trace::{Event, Row, Trace, Value, each};
+use super::within::Within;
 use crate::text::json::Text;
 
 /// With more pairs than that, those that have failed are forgotten.
@@ -44,6 +45,7 @@ pub struct Learner {
     texts: Texts,
     sorted: Sorted,
     onward: Onward,
+    within: Within,
     traces: u32,
 }
 
@@ -96,7 +98,8 @@ impl Learner {
     }
 
     /// Learns from a message that is alone: only how its numbers go together, what it
-    /// echoes, what comes with what, that no row of a list comes twice or out of order, and where clients go on from.
+    /// echoes, what comes with what, that no row of a list comes twice or out of order, what refers to rows, and where
+    /// clients go on from.
     pub(crate) fn learn_alone(&mut self, recording: u32, trace: &Trace<'_>) {
         let (request, events) = self.sights(trace);
         self.numbers.learn(&self.names, recording, &request, &events);
@@ -107,6 +110,7 @@ impl Learner {
         }
         self.learn_rows(&events);
         self.onward.learn(trace);
+        self.within.learn(&self.names, recording, &events);
         let sights = events.iter().map(|(_, sights)| &sights[..]);
         self.sorted.learn(&self.names, trace.request, sights);
     }
@@ -197,7 +201,8 @@ impl Learner {
         let pairs = self.pairs.holding(&self.names);
         let sorted = self.sorted.holding(&self.names);
         let all = numbers.chain(pairs).chain(texts).chain(echoes).chain(sorted);
-        all.chain(self.presence.holding(&self.names)).chain(self.onward.holding())
+        let all = all.chain(self.presence.holding(&self.names)).chain(self.onward.holding());
+        all.chain(self.within.holding(&self.names))
     }
 
     /// What was counted, in the order of the fields.

@@ -43,6 +43,7 @@ mod sorted;
 mod text;
 mod tie;
 mod trace;
+mod within;
 
 pub use super::syntax::{ParseError, ParseErrors};
 pub use alone::Alone;

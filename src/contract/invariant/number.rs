@@ -1,12 +1,14 @@
-//! Numbers in one message, or in one row of a list, that belong together: one bounds another, is the sum of two, or
-//! counts. Of a list how long it is may be as long as one that was sent, or at most as long as was asked for.
+//! Numbers in one message, or in one row of a list, that belong together: one bounds another, is the sum of two or of a
+//! field in all rows, or counts. Of a list how long it is may be as long as one that was sent, or at most as long as was
+//! asked for. Times bound each other as well.
 //!
 //! # Rationale
 //!
 //! Any two numbers are in some order. So what each recording says of one number is also held against what
 //! the others say of the other one: if that goes together as well, nothing ties the two. A bound must have
-//! been reached, because two numbers that are only mostly in order never meet. Clients mostly ask for pages of one size,
-//! which goes together with all; what it is called says what it bounds.
+//! been reached, because two numbers that are only mostly in order never meet; two times need not meet, for what ends
+//! began before, and the next recording begins after that. Clients mostly ask for pages of one size, which goes together
+//! with all; what it is called says what it bounds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,6 +19,8 @@ use super::learn::{Map, Names, Sight, Sights, identity};
 use super::sorted::is_of_row;
 use super::tie::{Tie, is_equal};
 use super::trace::Value;
+use crate::identity::{Meaning, is_epoch, is_moment};
+use crate::text::date::since_1970;
 
 /// A claim has at most this probability by chance.
 pub(super) const CHANCE: f64 = 0.01;
@@ -55,6 +59,9 @@ const PAGE_SIZES: [&str; 17] = [
     "top",
 ];
 
+/// More times of a message, and sums of rows, are not looked at.
+const MOST_TIMES: usize = 8;
+
 /// A message with more numbers is a table, and a type with more sets of fields has none.
 const MOST: usize = 24;
 const KINDS: usize = 64;
@@ -63,6 +70,8 @@ const KINDS: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Quantity {
     Field(u32),
+    /// Milliseconds since 1970.
+    Time(u32),
     Length(u32),
     /// Messages of another type that came before.
     Messages(u32),
@@ -70,6 +79,8 @@ enum Quantity {
     Asked(u32),
     /// How many rows the request asks for.
     Limit(u32),
+    /// What a field says in all rows together.
+    Total(u32),
 }
 
 /// What the quantities of a message are.
@@ -146,11 +157,15 @@ impl Claim {
         };
         let meets = |row: &Row| self.sides(row, row).is_some_and(|(one, to)| is_equal(one, to));
         let is_telling = match self {
+            Self::Counts(sum, Quantity::Total(_)) => {
+                at_least_both(&|row| get(row, sum).is_some_and(|sum| sum != 0.0))
+            }
             // Of none or one it is enough to know whether there is any.
             Self::Counts(number, _) => {
                 at_least_both(&|row| get(row, number).is_some_and(|number| number >= 2.0))
             }
             Self::AtMost(_, Quantity::Limit(_)) => at_least_both(&meets),
+            Self::AtMost(_, Quantity::Time(_)) => at_least_both(&|row| !meets(row)),
             Self::AtMost(..) => at_least_both(&meets) && at_least_both(&|row| !meets(row)),
             // What is always the same says only how far apart the two others are, and what is so small that the sum
             // does not show it, nothing.
@@ -218,6 +233,8 @@ impl Kind {
     fn candidates(&self) -> impl Iterator<Item = Claim> {
         let rows = self.rows.iter().flat_map(|(_, row)| row);
         let all: BTreeSet<Quantity> = rows.map(|(quantity, _)| *quantity).collect();
+        let (times, all): (Vec<Quantity>, Vec<Quantity>) =
+            all.into_iter().partition(|quantity| matches!(quantity, Quantity::Time(_)));
         let (fields, counts): (Vec<Quantity>, Vec<Quantity>) =
             all.into_iter().partition(|quantity| matches!(quantity, Quantity::Field(_)));
         let asked = counts.iter().filter(|it| matches!(it, Quantity::Asked(_)));
@@ -228,9 +245,16 @@ impl Kind {
             claims.extend(asked.clone().map(|asked| Claim::Counts(list, *asked)));
             claims.extend(limits.clone().map(|limit| Claim::AtMost(list, *limit)));
         }
+        for one in times.iter().copied() {
+            let others = times.iter().copied().filter(|other| *other != one);
+            claims.extend(others.map(|other| Claim::AtMost(one, other)));
+        }
         for one in fields.iter().copied() {
             let others = || fields.iter().copied().filter(move |other| *other != one);
-            claims.extend(others().map(|other| Claim::AtMost(one, other)));
+            let is_time = |field: Quantity| matches!(field, Quantity::Field(path) if times.contains(&Quantity::Time(path)));
+            // Of times it is said above.
+            let bounds = others().filter(|other| !is_time(one) || !is_time(*other));
+            claims.extend(bounds.map(|other| Claim::AtMost(one, other)));
             let counts = counts.iter().filter(|it| !matches!(it, Quantity::Limit(_)));
             claims.extend(counts.map(|count| Claim::Counts(one, *count)));
             let pairs = others().flat_map(|other| others().map(move |second| [other, second]));
@@ -264,6 +288,10 @@ impl Numbers {
             Value::Number(number) => Some((Quantity::Field(sight.path), number)),
             _ => None,
         };
+        let time = |sight: &Sight<'_>| {
+            let path = Path::written(names.spelled(sight.path));
+            Some((Quantity::Time(sight.path), time(&path, &sight.value)?))
+        };
         let mut before: BTreeMap<u32, f64> = BTreeMap::new();
         let identities = events.iter().map(|(tag, sights)| (*tag, identity(*tag, sights)));
         let identities: Vec<(u32, u64)> = identities.collect();
@@ -276,8 +304,12 @@ impl Numbers {
                 _ => None,
             };
             let mut row: Row = sights.iter().filter_map(quantity).take(MOST + 1).collect();
+            let own = sights.iter().filter(|sight| sight.row == 0);
+            let times: Row = own.filter_map(time).take(MOST_TIMES).collect();
             let has_field = row.iter().any(|(it, _)| matches!(it, Quantity::Field(_)));
-            if (has_field || !asked.is_empty()) && row.len() <= MOST {
+            if (has_field || !asked.is_empty() || times.len() > 1) && row.len() <= MOST {
+                row.extend(times);
+                row.extend(if has_field { totals(names, sights) } else { Row::new() });
                 row.extend(&asked);
                 let mut kind: Vec<Quantity> = row.iter().map(|(quantity, _)| *quantity).collect();
                 kind.sort_unstable();
@@ -293,8 +325,9 @@ impl Numbers {
             let rows = rows.filter(|row| (1..=MOST_ROWS).contains(&row[0].row));
             for row in rows {
                 let is_own = |sight: &&Sight<'_>| is_of_row(names.spelled(sight.path));
-                let row: Row =
-                    row.iter().filter(is_own).filter_map(number).take(MOST + 1).collect();
+                let times = row.iter().filter(is_own).filter_map(time).take(MOST_TIMES);
+                let numbers = row.iter().filter(is_own).filter_map(number);
+                let row: Row = numbers.chain(times).take(MOST + 1).collect();
                 if (2..=MOST).contains(&row.len()) {
                     let mut kind: Vec<Quantity> = row.iter().map(|(it, _)| *it).collect();
                     kind.sort_unstable();
@@ -325,6 +358,39 @@ impl Numbers {
             found.extend(claims.into_iter().map(|claim| claim.written(names, *tag)));
         }
         found
+    }
+}
+
+/// What each number of the rows of lists is in all of them together, where there are several.
+fn totals(names: &Names, sights: &[Sight<'_>]) -> Row {
+    let mut all: BTreeMap<u32, (usize, f64)> = BTreeMap::new();
+    for sight in sights.iter().filter(|sight| sight.row > 0) {
+        if let Value::Number(number) = sight.value {
+            let (rows, sum) = all.entry(sight.path).or_default();
+            (*rows, *sum) = (*rows + 1, *sum + number);
+        }
+    }
+    let several =
+        all.into_iter().filter(|(path, (rows, _))| *rows > 1 && is_of_row(names.spelled(*path)));
+    several.map(|(path, (_, sum))| (Quantity::Total(path), sum)).take(MOST_TIMES).collect()
+}
+
+/// When it is what a field says, in milliseconds since 1970.
+pub(super) fn time(path: &Path, value: &Value<'_>) -> Option<f64> {
+    const MILLISECONDS: i32 = 13;
+    match value {
+        Value::Number(number) => {
+            let is_time =
+                Meaning::of(path.last()) == Meaning::Moment && is_epoch(&number.to_string());
+            let digits = number.trunc().to_string().len();
+            let to_ms = 10_f64.powi(MILLISECONDS - i32::try_from(digits).ok()?);
+            is_time.then_some(number * to_ms)
+        }
+        Value::Text(spelled) => {
+            let said = spelled.trim_matches('"');
+            is_moment(said).then(|| since_1970(said)).flatten().map(|ms| ms as f64)
+        }
+        Value::Key(_) | Value::Length(_) => None,
     }
 }
 
@@ -394,9 +460,10 @@ impl Claim {
             Field { tag: tag.map(str::to_owned), path }
         };
         let field = |quantity: Quantity| match quantity {
-            Quantity::Field(path) | Quantity::Length(path) => {
-                tagged(tag, Path::written(names.spelled(path)))
-            }
+            Quantity::Field(path)
+            | Quantity::Length(path)
+            | Quantity::Time(path)
+            | Quantity::Total(path) => tagged(tag, Path::written(names.spelled(path))),
             Quantity::Messages(of) => tagged(of, Path::default()),
             Quantity::Asked(path) | Quantity::Limit(path) => {
                 Field { tag: Some(REQUEST.to_owned()), path: Path::written(names.spelled(path)) }
@@ -404,6 +471,9 @@ impl Claim {
         };
         match self {
             Self::AtMost(one, to) => Invariant::Tied(Tie::AtMost, field(one), field(to)),
+            Self::Counts(sum, of @ Quantity::Total(_)) => {
+                Invariant::Tied(Tie::Totals, field(sum), field(of))
+            }
             Self::Counts(one, to) => Invariant::Tied(Tie::Counts, field(one), field(to)),
             Self::Sums(sum, of) => Invariant::Sums(field(sum), of.map(field)),
         }

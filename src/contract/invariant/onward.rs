@@ -1,10 +1,10 @@
-//! Where a client goes on from: the next page does not say again the token that leads to it.
+//! Pages: what comes behind a token is none of what came with it.
 //!
 //! # Rationale
 //!
-//! A client takes a token from an answer and asks with it for what comes behind. A server that forgets to look at it says
-//! the first page again, and with it the token. That keeps to every shape, and the client never comes to an end. So what
-//! is looked for is a place that has said the token before, says something in the answer to it, and never that.
+//! A client takes a token from an answer, or its last row, and asks with it for what comes behind. A server that forgets
+//! to look at it says the same page again. That keeps to every shape, and the client never comes to an end. So a page is
+//! held against the one of the same path that has said the token.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +12,11 @@ use super::check::{At, Broken, Check};
 use super::claim::{Field, Invariant, Path};
 use super::earlier::REQUEST;
 use super::holding::CHANCES;
+use super::sorted::is_of_row;
 use super::tie::Tie;
 use super::trace::Trace;
 use crate::contract::path;
+use crate::identity::Meaning;
 use crate::text::json::Text;
 
 /// A token is as long as this at least, and has a digit.
@@ -24,7 +26,7 @@ const LONGEST: usize = 4096;
 /// More places of requests and answers are not held against each other.
 const MOST: usize = 256;
 
-/// How often the answers to a token said something where it came from, by that place and the one in the request.
+/// What pages say behind a token, by the place of the token in the request and the one in the page.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Onward(BTreeMap<(String, String), Seen>);
 
@@ -37,54 +39,62 @@ struct Seen {
 impl Onward {
     /// Learns from an answer that is a message by itself.
     pub(super) fn learn(&mut self, trace: &Trace<'_>) {
-        let (Some(asked), Some(earlier)) = (trace.request.and_then(Text::read), trace.earlier)
-        else {
-            return;
-        };
-        let asked = tokens(asked);
-        if asked.is_empty() {
-            return;
-        }
-        let answers = trace.events.iter().filter_map(|event| Text::read(event.json));
-        let said: Vec<(String, String)> = answers.flat_map(tokens).collect();
+        let asked = trace.request.and_then(Text::read).map(tokens).unwrap_or_default();
         for (of, token) in asked {
-            for place in earlier.led_by(&token) {
-                let here = said.iter().filter(|(of, _)| of == place);
-                let Some(is_said_again) = here.map(|(_, said)| *said == token).reduce(|a, b| a | b)
-                else {
-                    continue;
-                };
-                let key = (place.to_owned(), of.clone());
-                if self.0.len() < MOST || self.0.contains_key(&key) {
+            let Some(page) = trace.earlier.map(|it| it.page(&token)).filter(|it| !it.is_empty())
+            else {
+                continue;
+            };
+            let answers = trace.events.iter().filter_map(|event| Text::read(event.json));
+            for (place, said) in answers.flat_map(tokens) {
+                let before = page.iter().filter(|(of, _)| *of == place).map(|(_, said)| said);
+                let before: Vec<&String> = before.collect();
+                let key = (of.clone(), place);
+                let has_room = self.0.len() < MOST || self.0.contains_key(&key);
+                if has_room && !before.is_empty() {
                     let seen = self.0.entry(key).or_default();
-                    seen.is_said_again |= is_said_again;
+                    seen.is_said_again |= before.contains(&&said);
                     seen.tokens.insert(token.clone());
                 }
             }
         }
     }
 
-    /// Where no answer said again what led to it, so often that it could have.
-    pub(super) fn holding(&self) -> impl Iterator<Item = Invariant> {
+    /// Where no page ever said again what came with the token, so often that it could have: the rows before the rest.
+    pub(super) fn holding(&self) -> Vec<Invariant> {
         let holds = |seen: &Seen| !seen.is_said_again && seen.tokens.len() as u64 >= CHANCES;
-        let holding = self.0.iter().filter(move |(_, seen)| holds(seen));
-        holding.map(|((place, of), _)| {
-            let field = |tag: Option<&str>, path: &str| Field {
-                tag: tag.map(str::to_owned),
-                path: Path::written(path),
-            };
-            Invariant::Tied(Tie::Differs, field(None, place), field(Some(REQUEST), of))
-        })
+        let mut best: BTreeMap<&str, &str> = BTreeMap::new();
+        for ((of, place), _) in self.0.iter().filter(|(_, seen)| holds(seen)) {
+            let known = best.entry(of).or_insert(place);
+            *known = [*known, place].into_iter().min_by_key(|it| rank(it)).unwrap_or(place);
+        }
+        let field = |tag: Option<&str>, path: &str| Field {
+            tag: tag.map(str::to_owned),
+            path: Path::written(path),
+        };
+        let tied = |(of, place)| {
+            Invariant::Tied(Tie::NewBehind, field(None, place), field(Some(REQUEST), of))
+        };
+        best.into_iter().map(tied).collect()
     }
 }
 
+/// What a page is known by comes first.
+fn rank(place: &str) -> (bool, bool, usize) {
+    let is_named = Meaning::of(Path::written(place).last()) == Meaning::Identity;
+    (!is_of_row(place), !is_named, place.len())
+}
+
 impl Check<'_> {
-    /// Where a field says again what the request says.
+    /// Where a field says again what it said with the token in the request.
     pub(super) fn said_again(&self, field: &Field, asked: &Field) -> Broken<'_> {
-        let mut all = self.all(field).into_iter();
-        let again = |at: &At<'_>| self.asked(asked).find(|it| it.value.says_as(at.value));
-        let first = all.find_map(|at| again(&at).map(|asked| (at, Some(asked))));
-        first.into_iter().collect()
+        let Some(earlier) = self.trace.earlier else { return Broken::new() };
+        let token = self.asked(asked).find_map(|at| at.value.said());
+        let page = token.map(|token| earlier.page(&token)).unwrap_or_default();
+        let before = page.iter().filter(|(place, _)| *place == field.path.as_str());
+        let before: BTreeSet<&str> = before.map(|(_, said)| &**said).collect();
+        let is_again = |at: &At<'_>| at.value.said().is_some_and(|said| before.contains(&*said));
+        self.all(field).into_iter().find(is_again).map(|at| (at, None)).into_iter().collect()
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::check::{At, Broken, Check};
 use super::claim::{Field, Path};
 use super::earlier::REQUEST;
+use super::number::time;
 use super::pairing::paired;
 use super::text::Strand;
 use super::trace::Value;
@@ -13,7 +14,7 @@ use super::trace::Value;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Tie {
-    /// The number is never above another one in the same message, or in the same row of a list; or an array has at most
+    /// The number or time is never above another one in the same message, or in the same row of a list; or an array has at most
     /// as many elements as the request asks for.
     AtMost,
     /// The number says how many elements an array in the same message or in the request has, or how many messages of
@@ -25,14 +26,23 @@ pub enum Tie {
     Extends,
     /// The field says one thing for each thing that the other one says.
     OnePer,
-    /// The field never says what the request says.
-    Differs,
+    /// The field says nothing again that it said in the answer that has said what the request says.
+    NewBehind,
+    /// The number is the sum of what a field says in all rows of a list.
+    Totals,
 }
 
 impl Tie {
     /// All that there are.
-    pub(super) const ALL: [Self; 6] =
-        [Self::AtMost, Self::Counts, Self::Joins, Self::Extends, Self::OnePer, Self::Differs];
+    pub(super) const ALL: [Self; 7] = [
+        Self::AtMost,
+        Self::Counts,
+        Self::Joins,
+        Self::Extends,
+        Self::OnePer,
+        Self::NewBehind,
+        Self::Totals,
+    ];
 
     /// How it is written between the fields.
     pub(super) fn verb(self) -> &'static str {
@@ -42,7 +52,8 @@ impl Tie {
             Self::Joins => "joins",
             Self::Extends => "extends",
             Self::OnePer => "one per",
-            Self::Differs => "differs from",
+            Self::NewBehind => "new behind",
+            Self::Totals => "sums",
         }
     }
 }
@@ -58,7 +69,9 @@ impl Check<'_> {
         let holds: fn(f64, f64) -> bool = match tie {
             Tie::Joins | Tie::Extends => return self.unjoined(tie, field, to),
             Tie::OnePer => return self.several(field, to),
-            Tie::Differs => return self.said_again(field, to),
+            Tie::NewBehind => return self.said_again(field, to),
+            Tie::Totals => return self.untotalled(field, to),
+            Tie::AtMost if self.tells_times(field, to) => return self.unordered(field, to),
             Tie::Counts => is_equal,
             Tie::AtMost => |one, other| one <= other || is_equal(one, other),
         };
@@ -97,6 +110,36 @@ impl Check<'_> {
             let summands = [self.beside(&at, one)?, self.beside(&at, other)?];
             let sum = of_number(&summands[0])? + of_number(&summands[1])?;
             (!is_equal(of_number(&at)?, sum)).then_some((at, Some(summands[0])))
+        });
+        broken.collect()
+    }
+
+    /// Where a number is not the sum of what a field says in several rows of its message.
+    fn untotalled(&self, field: &Field, to: &Field) -> Broken<'_> {
+        let rows = self.all(to);
+        let broken = self.all(field).into_iter().filter_map(|at| {
+            let of_event = rows.iter().filter(|row| row.event == at.event);
+            let said: Vec<f64> = of_event.filter_map(of_number).collect();
+            let is_sum = is_equal(of_number(&at)?, said.iter().sum());
+            (said.len() > 1 && !is_sum).then_some((at, None))
+        });
+        broken.collect()
+    }
+
+    /// Whether both say when something is.
+    fn tells_times(&self, field: &Field, to: &Field) -> bool {
+        let all =
+            |field: &Field| self.all(field).iter().any(|at| time(&field.path, at.value).is_some());
+        all(field) && all(to)
+    }
+
+    /// Where a time is behind another one.
+    fn unordered(&self, field: &Field, to: &Field) -> Broken<'_> {
+        let broken = self.all(field).into_iter().filter_map(|at| {
+            let other = self.beside(&at, to)?;
+            let [one, behind] =
+                [(field, &at), (to, &other)].map(|(of, at)| time(&of.path, at.value));
+            (one? > behind?).then_some((at, Some(other)))
         });
         broken.collect()
     }

@@ -154,8 +154,12 @@ fn report(
         let before = *moved.get(*endpoint).unwrap_or(endpoint);
         let unanswered = [*endpoint, before].map(|it| unanswered.remove(it).unwrap_or_default());
         let unanswered: Vec<Draft> = unanswered.into_iter().flatten().collect();
-        // What the same request shows says more than numbers.
-        drafts.retain(|draft| !unanswered.iter().any(|shown| shown.is(draft)));
+        // What the same request shows says more than numbers, and what is not finished is there.
+        let is_cut = unanswered.iter().any(|draft| draft.rule == Rule::AnswerCut);
+        drafts.retain(|draft| {
+            let is_gone = draft.rule == Rule::EndpointGone;
+            !(is_cut && is_gone || unanswered.iter().any(|shown| shown.is(draft)))
+        });
         drafts.extend(unanswered);
     }
     cause::instead(&mut drafts);

@@ -199,7 +199,11 @@ pub(super) fn unanswered(cassettes: &[CassettePair]) -> Vec<Unanswered> {
         }
         (is || !is_chance || other == 0).then_some(found)
     };
-    pairs().filter_map(found).collect()
+    let mut all: Vec<Unanswered> = pairs().filter_map(found).collect();
+    let left = all.iter().filter(|it| it.draft.key == LEFT).count();
+    // A client that does not wait once is slow, or the server was.
+    all.retain(|it| it.draft.key != LEFT || left >= FEWEST);
+    all
 }
 
 /// An interaction before and after, if the client asked the same.
@@ -233,6 +237,11 @@ fn unanswered_in(name: &str, [old, new]: [&Exchange; 2]) -> Option<Unanswered> {
     let is_otherwise = || {
         let (was, is) = old.status.zip(new.status).filter(|(was, is)| was != is)?;
         // What the server failed to do before, it may do.
+        if is_sent_again(was, is) {
+            let why = "what was asked for may have changed meanwhile";
+            let draft = Draft { verdict: Verdict::Unproven, ..answered_otherwise(was, is) };
+            return Some((None, draft.because(why)));
+        }
         let is_told = match (was < 400, is < 400) {
             (true, is_answered) => !is_answered,
             (false, true) => was < 500 && says_why(was),
@@ -251,6 +260,11 @@ fn unanswered_in(name: &str, [old, new]: [&Exchange; 2]) -> Option<Unanswered> {
     let (refused, mut draft) = cut.or_else(is_otherwise).or_else(is_failed)?;
     draft.seen(&format!("{name} #{}", new.number), Position::Whole);
     Some(Unanswered { place: format!("{name} #{}", old.number), refused, draft })
+}
+
+/// Whether a client is sent again what it has.
+fn is_sent_again(was: u16, is: u16) -> bool {
+    was == 304 && (200..300).contains(&is)
 }
 
 /// A request that is refused, or refused for another reason.
@@ -323,14 +337,22 @@ pub(super) fn failed_calls(was: &Contract, answers: &[Answer]) -> Vec<Draft> {
     drafts
 }
 
-/// An answer that the client or the recorder has left says nothing about the server.
+/// An answer that the recorder has left says nothing about the server. One that the client has left was not finished then,
+/// nor a while after that.
 fn cut_short(old: &Exchange, new: &Exchange) -> Option<Draft> {
     let by_server = [End::ServerClosed, End::Timeout, End::Unreachable].map(End::as_str);
-    if old.end != End::Complete.as_str() || !by_server.contains(&new.end) {
+    if old.end != End::Complete.as_str() {
         return None;
     }
-    Some(cut_by(new.end))
+    let is_left = new.end == LEFT;
+    let draft = cut_by(new.end);
+    (is_left || by_server.contains(&new.end)).then(|| match is_left {
+        true => Draft { verdict: Verdict::Unproven, ..draft }.because("its client has left it"),
+        false => draft,
+    })
 }
+
+const LEFT: &str = End::ClientClosed.as_str();
 
 #[cfg(test)]
 mod tests {

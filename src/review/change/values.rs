@@ -11,7 +11,7 @@ use super::report::Part;
 use super::shapes::among;
 use super::traits::Traits;
 use crate::contract::shape::{DEEPEST, Recordings, Source};
-use crate::contract::{Answer, Contract, JsonMessage, Kinds};
+use crate::contract::{Answer, Contract, ERROR, JsonMessage, Kinds, RESULT_OF};
 use crate::message::telling;
 use crate::text::json::{Container, Text};
 
@@ -166,7 +166,8 @@ pub(super) fn values<'a>(was: &Contract, answers: &[&'a Answer]) -> Side<'a> {
         let mut take = |part, message: &'a JsonMessage, is_kind: bool, at| {
             let root = tree.root((part, is_kind.then_some(&*message.kind)));
             let source = match part {
-                Part::Body => recording.within(message.text()),
+                // What a call is called by JSON-RPC, the client counts.
+                Part::Body if !is_call(&message.kind) => recording.within(message.text()),
                 _ => recording,
             };
             let mut walk = Walk { tree: &mut tree, answer, at, depth: 0 };
@@ -181,6 +182,11 @@ pub(super) fn values<'a>(was: &Contract, answers: &[&'a Answer]) -> Side<'a> {
         }
     }
     tree.nodes.into_iter().map(|node| (node.place, node.values)).collect()
+}
+
+/// Whether it is the answer to a call by JSON-RPC.
+fn is_call(kind: &str) -> bool {
+    kind == ERROR || kind.starts_with(RESULT_OF)
 }
 
 /// The places of all messages, each with those that are in it: most are found without making its name.

@@ -329,13 +329,17 @@ pub fn withheld(request: &Withheld<'_>, rerun: &Rerun) -> String {
         Some(number) => format!("since only interaction {} of the recording issued it", number + 1),
         None => "since it stands for a secret in the recording".to_owned(),
     };
+    let again = match recorded {
+        0 => "record this again together with what says it:",
+        _ => "record the whole cassette again:",
+    };
     let mut lines = vec![
         format!("`{name}` ({of}) has no answer to"),
         format!("  {}", first_line(method, path)),
         "and it was not sent to the live server, which does not know".to_owned(),
         format!("  {}", visible(text)),
         why,
-        "hint: record the whole cassette again:".to_owned(),
+        format!("hint: {again}"),
     ];
     let steps = rerun.steps(request.servers, name);
     lines.extend(steps.iter().map(|step| format!("  {}", visible(step))));

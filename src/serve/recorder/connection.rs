@@ -19,7 +19,7 @@ use super::expected::Gate;
 use super::fault::Fault;
 use super::tls::Connector;
 use super::upstream::Outgoing;
-use crate::serve::server::{Ear, MOST_FIELDS};
+use crate::serve::server::{Ear, MOST_FIELDS, without};
 
 /// A connection to the live server, driven by a task of its own.
 #[derive(Debug)]
@@ -215,11 +215,11 @@ fn refused(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Fault {
 /// target.
 fn of_http1(mut request: Request<Outgoing>) -> Request<Outgoing> {
     let authority = request.uri().authority().map(|it| HeaderValue::from_str(it.as_str()));
-    let mut others = std::mem::take(request.headers_mut());
-    let host = others.remove(HOST).or(authority.and_then(Result::ok));
+    let others = std::mem::take(request.headers_mut());
+    let host = others.get(HOST).cloned().or(authority.and_then(Result::ok));
     let headers = request.headers_mut();
     headers.extend(host.map(|host| (HOST, host)));
-    headers.extend(others);
+    headers.extend(without(others, |name| *name == HOST));
     let target = request.uri().path_and_query().cloned();
     let target = target.unwrap_or_else(|| PathAndQuery::from_static("/"));
     if *request.method() != Method::CONNECT {

@@ -38,6 +38,37 @@ fn fields(headers: &HeaderMap) -> Headers {
     headers.iter().map(|(name, value)| (name, values.split_to(value.len()))).collect()
 }
 
+/// The fields but for some, in their order: what is removed from a map has the last one take its place.
+pub fn without(headers: HeaderMap, is_left_out: impl Fn(&HeaderName) -> bool) -> HeaderMap {
+    let mut kept = HeaderMap::with_capacity(headers.len());
+    let mut last = None;
+    for (name, value) in headers {
+        // A further value of a field comes without its name.
+        last = name.or(last);
+        if let Some(name) = last.as_ref().filter(|name| !is_left_out(name)) {
+            kept.append(name, value);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stays_keeps_its_order() {
+        let headers = [("a", "1"), ("host", "h"), ("b", "2"), ("a", "3"), ("c", "4")];
+        let headers = header_map(&Headers::from_iter(headers));
+
+        let kept = without(headers, |name| *name == http::header::HOST);
+
+        let said: Vec<_> =
+            kept.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
+        assert_eq!(said, [("a", &b"1"[..]), ("a", b"3"), ("b", b"2"), ("c", b"4")]);
+    }
+}
+
 /// The fields for hyper. What HTTP does not allow is left out.
 pub fn header_map(headers: &Headers) -> HeaderMap {
     let field = |(name, value): (&str, &Bytes)| {

@@ -24,7 +24,7 @@ pub use answer::{
     Answer, AnswerBody, Breaks, Cut, NoAnswer, OURS, Polled, as_from_server, cut_after, full,
     no_answer, problem,
 };
-pub use arrival::{Arrival, header_map};
+pub use arrival::{Arrival, header_map, without};
 pub use early::{Early, Unread};
 pub use listen::{FieldNames, Handler, MOST_FIELDS, Refusal, Server};
 pub use origin::{

@@ -389,10 +389,59 @@ fn a_page_that_comes_again_is_told() {
 
     let told = between(&pages(false), &pages(true));
 
-    let kept = ["_.data[].id differs from request.after", "next differs from request.cursor"];
-    let broken = kept.map(|it| format!("breaking invariant-broken: `{it}` does not hold any more"));
-    assert_eq!(told, broken);
+    // What breaks with the cursor is the same.
+    let kept = "`_.data[].id new behind request.after`";
+    assert_eq!(told, [format!("breaking invariant-broken: {kept} does not hold any more")]);
     assert_eq!(between(&pages(false), &pages(false)), [""; 0]);
+}
+
+#[test]
+fn what_rows_sum_up_to_and_refer_to_is_told() {
+    let bill = |number: usize, is_wrong: bool| {
+        let amounts: Vec<usize> =
+            (0..2 + number % 3).map(|row| 7 + row * 13 + number * 5).collect();
+        let total = amounts.iter().sum::<usize>() + usize::from(is_wrong);
+        let lines = amounts.iter().map(|amount| format!(r#"{{"amount":{amount}}}"#));
+        format!(r#"{{"lines":[{}],"total":{total}}}"#, lines.collect::<Vec<_>>().join(","))
+    };
+    let tree = |number: usize, is_wrong: bool| {
+        let id = |row: usize| format!("\"node_{number}x{row}\"");
+        let parent = |row: usize| if is_wrong { id(row + 50) } else { id(row / 2) };
+        let row = |row: usize| format!(r#"{{"id":{},"parent":{}}}"#, id(row), parent(row));
+        format!(r#"{{"first":{},"nodes":[{}]}}"#, id(0), [0, 1, 2, 3].map(row).join(","))
+    };
+    type Said = fn(usize, bool) -> String;
+    let cases: [(Said, &str); 2] =
+        [(bill, "total sums _.lines[].amount"), (tree, "_.nodes[].parent refers to _.nodes[].id")];
+    for (said, kept) in cases {
+        let sides = [false, true].map(|is_wrong| side(move |at| said(at, is_wrong)));
+
+        let told = between(&sides[0], &sides[1]);
+
+        let broken = format!("breaking invariant-broken: `{kept}` does not hold any more");
+        assert_eq!(told, [broken]);
+        assert_eq!(between(&sides[0], &sides[0]), [""; 0]);
+    }
+}
+
+#[test]
+fn what_began_behind_its_end_is_told() {
+    let said = |number: usize, is_wrong: bool, is_epoch: bool| {
+        let at = |minute: usize| match is_epoch {
+            true => (1_763_712_000 + 3600 * number + 60 * minute).to_string(),
+            false => format!("\"2026-11-{:02}T10:{minute:02}:00Z\"", number + 1),
+        };
+        let (begun, ended) = if is_wrong { (9, 3) } else { (3, 9) };
+        format!(r#"{{"started_at":{},"ended_at":{}}}"#, at(begun), at(ended))
+    };
+    for is_epoch in [false, true] {
+        let sides = [false, true].map(|it| side(move |at| said(at, it, is_epoch)));
+
+        let told = between(&sides[0], &sides[1]);
+
+        let kept = "`started_at at most ended_at`";
+        assert_eq!(told, [format!("breaking invariant-broken: {kept} does not hold any more")]);
+    }
 }
 
 #[test]

@@ -55,6 +55,34 @@ fn a_server_that_cuts_all_streams_breaks_also_where_other_things_are_asked() {
     assert!(as_before.iter().all(Vec::is_empty), "{as_before:?}");
 }
 
+#[test]
+fn a_stream_that_never_ends_and_a_page_that_is_sent_again_are_told() {
+    let left = |count: usize| -> Side {
+        let mut side = streams("s", 8, 0);
+        for (_, cassette) in &mut side[..count] {
+            if let Outcome::Response(response) = &mut cassette.interactions[0].outcome {
+                response.end = End::ClientClosed;
+            }
+        }
+        side
+    };
+    let again = |status: u16| {
+        let said: &[&str] = if status == 304 { &[""] } else { &[r#"{"id":"a-17"}"#] };
+        apart("c", (0..8).map(|number| exchange("/page", &number.to_string(), status, said)))
+    };
+
+    let told = |old: &Side, new: &Side| told(&compared(old, new));
+
+    let never = "unproven answer-cut: an answer that came to its end does not any more";
+    assert_eq!(told(&left(0), &left(8)), [format!("{never}: `client_closed`")]);
+    // A few clients have not waited.
+    assert_eq!(told(&left(0), &left(2)), [""; 0]);
+    assert_eq!(told(&left(8), &left(8)), [""; 0]);
+    let sent = "unproven status-gone: a request that was answered with 304 is answered with 200";
+    assert!(told(&again(304), &again(200)).contains(&sent.to_owned()));
+    assert_eq!(told(&again(304), &again(304)), [""; 0]);
+}
+
 /// Orders are cancelled, of which the first ones are refused.
 fn cancelled(prefix: &str, count: usize, refused: usize) -> Side {
     let one = |number| {
