@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::asked::fields;
 use super::clients::member;
 use super::cut::{Cut, Read, Step};
 use crate::cassette::{End, Interaction, Request};
@@ -77,8 +78,12 @@ impl History {
     /// The same of what was read before.
     pub(super) fn of_read(interactions: &[Interaction], all: &[Read]) -> Self {
         let mut history = Self::default();
-        let asked = all.iter().filter_map(Read::asked).flat_map(tokens);
-        history.led = asked.map(|(_, token)| (token, Vec::new())).collect();
+        for (interaction, read) in interactions.iter().zip(all) {
+            let fields = if read.asked.is_none() { fields(&interaction.request) } else { None };
+            let asked = read.asked().or(fields.as_deref().map(Text::known));
+            let asked = asked.map(tokens).unwrap_or_default().into_iter();
+            history.led.extend(asked.map(|(_, token)| (token, Vec::new())));
+        }
         for (number, (interaction, read)) in interactions.iter().zip(all).enumerate() {
             let Request { method, .. } = &interaction.request;
             history.paths.push(format!("{method} {}", interaction.request.path_only()));

@@ -109,6 +109,8 @@ impl Closed {
                 discarded.insert(name);
                 continue;
             }
+            let is_holed = lock(&self.gateway.holed).contains(name.as_str());
+            let course = if is_holed { Course::Failed } else { course };
             let base = lock(&self.gateway.library).get(&name).and_then(|cell| cell.get().cloned());
             match tape.finish(base.as_ref().map(|base| base.original()), course) {
                 Ok(recording) => recordings.push(recording),

@@ -1,7 +1,7 @@
 //! From a request to the session it belongs to.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -58,6 +58,8 @@ pub(super) struct Gateway {
     pub(super) untouched: Option<Live>,
     /// The first cassette that could not be opened while clients asked for it.
     pub(super) failure: Mutex<Option<Error>>,
+    /// The cassettes in which something is missing that was asked: we could not record it.
+    pub(super) holed: Mutex<BTreeSet<String>>,
 }
 
 impl Gateway {
@@ -77,6 +79,7 @@ impl Gateway {
             sockets: Mutex::default(),
             requests: AtomicUsize::new(0),
             failure: Mutex::default(),
+            holed: Mutex::default(),
         };
         let name = gateway.settings.cassette.clone();
         let at_once = gateway.settings.given.opening == Opening::AtOnce;
@@ -549,6 +552,7 @@ impl Gateway {
             return self.note(miss.explained(why));
         }
         let miss = miss.explained(why);
+        lock(&self.holed).insert(miss.cassette.clone());
         self.tell(Event::Unrecorded(miss.clone()));
         miss
     }

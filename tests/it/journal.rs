@@ -162,6 +162,25 @@ async fn the_journal_of_a_newer_release_is_not_emptied() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_recording_that_lacks_what_was_asked_replaces_no_cassette() {
+    let (stage, upstream) = (Stage::new(), Upstream::echo());
+    let first = stage.record(&upstream).await;
+    get(&format!("{}/first", first.url()));
+    let second = stage.record(&upstream).await;
+    let refused = get(&format!("{}/lost", second.url()));
+    first.finish().await.unwrap();
+    let whole = stage.file("tape.json");
+
+    let recorded = get(&format!("{}/late", second.url()));
+
+    second.stop().await.unwrap_err();
+    assert_eq!((refused.status, recorded.status), (470, 200));
+    assert_eq!(stage.files(), ["tape.failed.json", "tape.json"]);
+    assert_eq!(stage.file("tape.json"), whole);
+    assert!(stage.file("tape.failed.json").contains("/late"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cassette_is_recorded_by_one_recorder_at_a_time() {
     let stage = Stage::new();
     let upstream = Upstream::json(|_| "{}".to_owned());

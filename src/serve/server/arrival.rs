@@ -52,6 +52,15 @@ pub fn without(headers: HeaderMap, is_left_out: impl Fn(&HeaderName) -> bool) ->
     kept
 }
 
+/// The fields for hyper. What HTTP does not allow is left out.
+pub fn header_map(headers: &Headers) -> HeaderMap {
+    let field = |(name, value): (&str, &Bytes)| {
+        let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
+        Some((name, HeaderValue::from_bytes(value).ok()?))
+    };
+    headers.iter().filter_map(field).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,13 +76,4 @@ mod tests {
             kept.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
         assert_eq!(said, [("a", &b"1"[..]), ("a", b"3"), ("b", b"2"), ("c", b"4")]);
     }
-}
-
-/// The fields for hyper. What HTTP does not allow is left out.
-pub fn header_map(headers: &Headers) -> HeaderMap {
-    let field = |(name, value): (&str, &Bytes)| {
-        let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
-        Some((name, HeaderValue::from_bytes(value).ok()?))
-    };
-    headers.iter().filter_map(field).collect()
 }

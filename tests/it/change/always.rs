@@ -375,12 +375,14 @@ fn a_page_that_comes_again_is_told() {
                 let rows = [0, 1, 2].map(row).join(",");
                 format!(r#"{{"next":"{number}Zk{page}TbQ==","data":[{rows}]}}"#)
             };
-            let turned =
-                format!(r#"{{"after":"row_{number}p0r2","cursor":"{number}Zk0TbQ==","n":3}}"#);
             let second = page(usize::from(!is_ignored));
-            let interactions = [("{\"n\":3}", page(0)), (&turned, second)];
-            let interactions =
-                interactions.map(|(asked, said)| exchange("/list", asked, 200, &[&said]));
+            let mut first = exchange("/list?n=3", "", 200, &[&page(0)]);
+            let turned = format!("/list?after=row_{number}p0r2&cursor={number}Zk0TbQ%3D%3D&n=3");
+            let mut second = exchange(&turned, "", 200, &[&second]);
+            for it in [&mut first, &mut second] {
+                it.request.method = "GET".to_owned();
+            }
+            let interactions = [first, second];
             let cassette = Cassette { interactions: interactions.into(), ..Cassette::default() };
             (Name::new(format!("c-{number}")).unwrap(), cassette)
         };
