@@ -68,9 +68,14 @@ fn changes(
     made.collect()
 }
 
+/// When something was is told by the times beside it, too: that of another one may be before it began.
 pub fn never_null(set: &Set) -> Vec<ServerChange> {
     changes(set, |key, field| {
-        let value = example(key, field).filter(|_| field.kinds.contains(&Kind::Null))?;
+        let is_time = |value: &Value| {
+            value.as_str().is_some_and(|it| it.starts_with("20") && it.get(10..11) == Some("T"))
+        };
+        let value = example(key, field).filter(|value| !is_time(value))?;
+        let value = Some(value).filter(|_| field.kinds.contains(&Kind::Null))?;
         let sites = field.sites.iter().zip(&field.values);
         let sites = sites.filter(|(_, value)| value.is_null()).map(|(site, _)| site.clone());
         Some((sites.collect(), Some(value)))
