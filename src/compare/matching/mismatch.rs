@@ -10,6 +10,7 @@ use crate::cassette::exchanges::{self, Exchanges, Part, Spot};
 use crate::cassette::reading::Node;
 use crate::cassette::{Cassette, Headers, Origins, Request};
 use crate::compare::difference::{Difference, Sort, Value, compare};
+use crate::config::Repeats;
 use crate::redact::{Found as FoundSecrets, Memory, Redactor};
 
 /// A request that no recorded interaction answers.
@@ -61,6 +62,8 @@ pub struct Nearest {
     pub more: usize,
     /// The first interaction that was not played yet.
     pub next: Option<Asking>,
+    /// How often an answer may be given.
+    pub repeats: Repeats,
     /// What its answer, or the rest of it, has waited for in vain.
     pub awaited: Option<Awaited>,
 }
@@ -213,6 +216,7 @@ impl Library<'_> {
             differences,
             more,
             next: self.playlist.unplayed().next().map(|number| self.asking(number, veil)),
+            repeats: self.index.repeats(),
         }
     }
 

@@ -11,6 +11,7 @@ use crate::cassette::exchanges::MESSAGE;
 use crate::cassette::{Origins, Place, target};
 use crate::compare::Value;
 use crate::compare::matching::{Asking, Awaited, Differing, Message, Mismatch, Nearest, Why};
+use crate::config::Repeats;
 use crate::identity::{Issuer, Origin};
 use crate::message::Protocols;
 
@@ -129,11 +130,11 @@ fn field(differing: &Differing) -> Vec<String> {
 /// Why a request without a difference is not answered.
 fn same(nearest: &Nearest) -> String {
     match &nearest.next {
-        _ if nearest.played => {
+        _ if nearest.played && nearest.repeats != Repeats::Allowed => {
             "it asks the very same, but was played already, and `repeats` lets no answer be given again"
                 .to_owned()
         }
-        Some(next) if is_before(next, &nearest.asking) => format!(
+        Some(next) if nearest.repeats == Repeats::Strict && is_before(next, &nearest.asking) => format!(
             "it asks the very same, but `repeats` keeps the recorded order, and {} comes first: {}",
             numbered(next),
             first_line(&next.method, &next.path)

@@ -6,7 +6,7 @@ use super::Replayer;
 use super::meanwhile::Overdue;
 use crate::cassette::{Request, target};
 use crate::compare::matching::{Asking, Awaited, Mismatch, Nearest};
-use crate::config::Line;
+use crate::config::{Line, Repeats};
 use crate::redact::Redactor;
 
 impl Replayer {
@@ -86,6 +86,7 @@ impl Replayer {
                     differences: Vec::new(),
                     more: 0,
                     next: None,
+                    repeats: Repeats::default(),
                     awaited: Some(request.map(asking).map_or(Awaited::Leaving, Awaited::Asked)),
                 }),
                 others: Vec::new(),
