@@ -228,8 +228,11 @@ fn tell_all(rows: &[Row], outcomes: &[Outcome]) -> Result<Exit> {
         let missed = outcome.summary.misses.iter().flat_map(|miss| miss.explanation.lines());
         // What those say that passed is no sign of a failure.
         let said = outcome.ended.said.lines().filter(|line| !usual.contains(line));
-        let lines = missed.chain(said).filter(|line| !line.trim().is_empty());
-        for line in lines.take(SHOWN) {
+        let lines: Vec<&str> = missed.chain(said).filter(|line| !line.trim().is_empty()).collect();
+        // A miss begins with what counts, and what a command says ends with it.
+        let is_missed = !outcome.summary.misses.is_empty();
+        let from = if is_missed { 0 } else { lines.len().saturating_sub(SHOWN) };
+        for line in lines[from..].iter().take(SHOWN) {
             tell::output(&format!("  {}\n", visible(line)))?;
         }
     }

@@ -532,6 +532,9 @@ impl Gateway {
         let is_finding = error.is_no_cassette() || error.is_no_name();
         let miss = self.unexplained(head.method.as_str(), address, cassette);
         let miss = self.unanswerable(miss, &error);
+        if self.records(cassette) {
+            lock(&self.holed).insert(cassette.to_owned());
+        }
         if self.records(cassette) || !is_finding {
             lock(&self.failure).get_or_insert(error);
         }
@@ -552,7 +555,6 @@ impl Gateway {
             return self.note(miss.explained(why));
         }
         let miss = miss.explained(why);
-        lock(&self.holed).insert(miss.cassette.clone());
         self.tell(Event::Unrecorded(miss.clone()));
         miss
     }
