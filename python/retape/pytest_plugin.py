@@ -656,6 +656,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
         unanswered = scope.unanswered()
         if unanswered:
             report.sections.append(("retape", "a live server gave no answer\n\n" + "\n".join(unanswered)))
+        if scope.faults and not os.path.isfile(scope.path):
+            hint = "let a test without `faults` record the cassette, and name it in both: `@pytest.mark.retape(\"NAME\")`"
+            report.sections.append(("retape", f"faults are left out while a cassette is recorded\nhint: {hint}"))
     if report.failed or told:
         item.stash[_FAILED] = True
     if report.when == "call":

@@ -289,8 +289,7 @@ impl Numbers {
             _ => None,
         };
         let time = |sight: &Sight<'_>| {
-            let path = Path::written(names.spelled(sight.path));
-            Some((Quantity::Time(sight.path), time(&path, &sight.value)?))
+            Some((Quantity::Time(sight.path), time(names.spelled(sight.path), &sight.value)?))
         };
         let mut before: BTreeMap<u32, f64> = BTreeMap::new();
         let identities = events.iter().map(|(tag, sights)| (*tag, identity(*tag, sights)));
@@ -376,12 +375,13 @@ fn totals(names: &Names, sights: &[Sight<'_>]) -> Row {
 }
 
 /// When it is what a field says, in milliseconds since 1970.
-pub(super) fn time(path: &Path, value: &Value<'_>) -> Option<f64> {
+pub(super) fn time(path: &str, value: &Value<'_>) -> Option<f64> {
     const MILLISECONDS: i32 = 13;
     match value {
-        Value::Number(number) => {
-            let is_time =
-                Meaning::of(path.last()) == Meaning::Moment && is_epoch(&number.to_string());
+        // In seconds at least.
+        Value::Number(number) if *number >= 1e9 => {
+            let name = path.rsplit('.').next().unwrap_or_default();
+            let is_time = Meaning::of(name) == Meaning::Moment && is_epoch(&number.to_string());
             let digits = number.trunc().to_string().len();
             let to_ms = 10_f64.powi(MILLISECONDS - i32::try_from(digits).ok()?);
             is_time.then_some(number * to_ms)
@@ -390,7 +390,7 @@ pub(super) fn time(path: &Path, value: &Value<'_>) -> Option<f64> {
             let said = spelled.trim_matches('"');
             is_moment(said).then(|| since_1970(said)).flatten().map(|ms| ms as f64)
         }
-        Value::Key(_) | Value::Length(_) => None,
+        Value::Number(_) | Value::Key(_) | Value::Length(_) => None,
     }
 }
 

@@ -128,8 +128,9 @@ impl Check<'_> {
 
     /// Whether both say when something is.
     fn tells_times(&self, field: &Field, to: &Field) -> bool {
-        let all =
-            |field: &Field| self.all(field).iter().any(|at| time(&field.path, at.value).is_some());
+        let all = |field: &Field| {
+            self.all(field).iter().any(|at| time(field.path.as_str(), at.value).is_some())
+        };
         all(field) && all(to)
     }
 
@@ -138,7 +139,7 @@ impl Check<'_> {
         let broken = self.all(field).into_iter().filter_map(|at| {
             let other = self.beside(&at, to)?;
             let [one, behind] =
-                [(field, &at), (to, &other)].map(|(of, at)| time(&of.path, at.value));
+                [(field, &at), (to, &other)].map(|(of, at)| time(of.path.as_str(), at.value));
             (one? > behind?).then_some((at, Some(other)))
         });
         broken.collect()

@@ -514,6 +514,29 @@ SHARED = """
     """
 
 
+def test_a_test_that_needs_its_faults_is_told_how_it_gets_a_cassette(pytester, run, live):
+    test = f"""
+        import httpx, pytest
+        @pytest.mark.retape("shared", faults=["503 x9"])
+        def test_spoiled(): assert httpx.get("{live.url}/things").status_code == 503
+        """
+    pytester.makepyfile(test_it=test)
+    alone = run()
+    alone.assert_outcomes(failed=1)
+    alone.stdout.fnmatch_lines(["faults are left out while a cassette is recorded"])
+    alone.stdout.fnmatch_lines(["hint: let a test without `faults` record the cassette*"])
+
+    recording = f"""
+        import httpx, pytest
+        @pytest.mark.retape("shared")
+        def test_whole(): assert httpx.get("{live.url}/things").status_code == 200
+        """
+    pytester.makepyfile(test_it=recording)
+    run().assert_outcomes(passed=1)
+    pytester.makepyfile(test_it=test)
+    run().assert_outcomes(passed=1)
+
+
 @pytest.mark.parametrize(
     "scope, order",
     [
