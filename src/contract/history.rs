@@ -115,15 +115,14 @@ impl History {
         let Self { given, names, led, pages: all, .. } = self;
         for (message, json) in cut.json() {
             let is_named = matches!(message.tag, Tag::Named(_));
-            let said = if is_named || led.is_empty() { Vec::new() } else { tokens(json) };
-            let mut leads = false;
+            let has_page = !is_named && !led.is_empty() && leads(json, led);
+            let said = if has_page { tokens(json) } else { Vec::new() };
             for (_, token) in &said {
                 if let Some(pages) = led.get_mut(token) {
                     pages.push(all.len());
-                    leads = true;
                 }
             }
-            all.extend(leads.then_some(Page { interaction: number, said }));
+            all.extend(has_page.then_some(Page { interaction: number, said }));
             let tag = is_named.then(|| names.word(message.tag.as_str()));
             identified(json, |path, value| {
                 if !given.contains_key(&*value) {
@@ -230,6 +229,13 @@ impl Earlier for Before<'_> {
         let mut alike = told.filter(|page| paths.get(page.interaction) == path);
         alike.find(|page| page.interaction < self.number).map_or(&[], |page| &page.said)
     }
+}
+
+/// Whether something in an answer is what a request says.
+fn leads(json: Text<'_>, led: &HashMap<String, Vec<usize>, foldhash::fast::RandomState>) -> bool {
+    let mut leads = false;
+    json.each_leaf(|_, _, word, _| leads |= led.contains_key(&*word));
+    leads
 }
 
 /// Each interaction, read.

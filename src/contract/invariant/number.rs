@@ -377,6 +377,7 @@ fn totals(names: &Names, sights: &[Sight<'_>]) -> Row {
 /// When it is what a field says, in milliseconds since 1970.
 pub(super) fn time(path: &str, value: &Value<'_>) -> Option<f64> {
     const MILLISECONDS: i32 = 13;
+    const LONGEST_TIME: usize = 48;
     match value {
         // In seconds at least.
         Value::Number(number) if *number >= 1e9 => {
@@ -386,11 +387,11 @@ pub(super) fn time(path: &str, value: &Value<'_>) -> Option<f64> {
             let to_ms = 10_f64.powi(MILLISECONDS - i32::try_from(digits).ok()?);
             is_time.then_some(number * to_ms)
         }
-        Value::Text(spelled) => {
+        Value::Text(spelled) if spelled.len() <= LONGEST_TIME => {
             let said = spelled.trim_matches('"');
             is_moment(said).then(|| since_1970(said)).flatten().map(|ms| ms as f64)
         }
-        Value::Number(_) | Value::Key(_) | Value::Length(_) => None,
+        Value::Number(_) | Value::Text(_) | Value::Key(_) | Value::Length(_) => None,
     }
 }
 

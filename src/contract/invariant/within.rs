@@ -11,6 +11,7 @@ use super::claim::{Field, Invariant, Path, Referred};
 use super::holding::CHANCES;
 use super::learn::{Map, Names, Sight, Sights, keys};
 use super::sorted::is_of_row;
+use super::trace::Row;
 
 /// A message with more fields that identify something is no list of things that refer to each other.
 const MOST: usize = 16;
@@ -40,9 +41,13 @@ impl Within {
                 for (from, all) in fields.iter().filter(|(from, _)| *from != to) {
                     let seen = self.0.entry((*from, *to)).or_default();
                     seen.is_broken |= !all.iter().all(|(_, key)| said.contains(key));
-                    let own: HashSet<_> = rows.iter().map(|(it, key)| (it.row, *key)).collect();
-                    let is_other = |(it, key): &(&Sight<'_>, &str)| !own.contains(&(it.row, *key));
-                    if said.len() > 1 && all.iter().any(is_other) {
+                    let is_own = |row: Row, key: &str| {
+                        rows.iter().any(|(it, own)| it.row == row && *own == key)
+                    };
+                    let is_shown = !seen.is_broken
+                        && said.len() > 1
+                        && all.iter().any(|(it, key)| !is_own(it.row, key));
+                    if is_shown {
                         seen.recordings.insert(recording);
                     }
                 }
