@@ -398,6 +398,26 @@ fn a_page_that_comes_again_is_told() {
 }
 
 #[test]
+fn another_code_of_an_error_of_json_rpc_is_told_though_clients_count_their_calls() {
+    let side = |code: i32| -> Side {
+        let one = |number: usize| {
+            let id = 1 + number % 2;
+            let asked = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tasks/get"}}"#);
+            let error = format!(r#"{{"code":{code},"message":"no such task"}}"#);
+            let said = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#);
+            exchange("/rpc", &asked, 200, &[&said])
+        };
+        apart("c", (0..12).map(one))
+    };
+
+    let told = between(&side(-32_001), &side(-32_004));
+
+    let code = "`error.code` never says `-32001` any more, and says `-32004`";
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].starts_with(&format!("breaking value-other: {code}")), "{told:?}");
+}
+
+#[test]
 fn what_rows_sum_up_to_and_refer_to_is_told() {
     let bill = |number: usize, is_wrong: bool| {
         let amounts: Vec<usize> =

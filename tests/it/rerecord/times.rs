@@ -1,5 +1,7 @@
 //! Times say how they stand to each other, and old ones must not say it otherwise than the server did.
 
+use retape::compare::renew::renew;
+
 use super::cases::{check, talk};
 
 const ASKED: &str = r#"POST /events {"starts_at": "2026-11-21T10:01:00Z"}"#;
@@ -55,4 +57,47 @@ fn a_duration_in_another_unit_is_a_difference() {
     for [old, new] in [["2425", "8.462"], ["8.462", "8462"], ["2425", "2"]] {
         check(&took(old), took(new), &took(new));
     }
+}
+
+#[test]
+fn durations_that_sum_up_or_go_on_are_all_old_or_all_new() {
+    let bill = |text: &str, latency: u32, cost: u32, total: u32| {
+        let said =
+            format!(r#"{{"text":"{text}","latency_ms":{latency},"cost":{cost},"total":{total}}}"#);
+        talk(&[("GET /bill", &said)])
+    };
+    let (old, new) = (bill("a", 30, 12, 42), bill("b", 50, 20, 70));
+    check(&old, new.clone(), &new);
+    check(&old, bill("b", 50, 20, 99), &bill("b", 30, 20, 99));
+    check(&old, bill("a", 50, 12, 42), &old);
+
+    let steps = |steps: &[(&str, u32)]| {
+        let step = |(text, ms): &(&str, u32)| format!(r#"{{"text":"{text}","elapsed_ms":{ms}}}"#);
+        let steps: Vec<String> = steps.iter().map(step).collect();
+        talk(&[("GET /steps", &format!("[{}]", steps.join(",")))])
+    };
+    let old = steps(&[("a", 3), ("b", 5), ("c", 8)]);
+    check(&old, steps(&[("a", 1), ("b", 25), ("c", 30)]), &old);
+    // The step that is new took as long as it did, and so did those beside it.
+    let new = steps(&[("a", 1), ("quite another step", 20), ("b", 25), ("c", 30)]);
+    check(&old, new.clone(), &new);
+}
+
+#[test]
+fn rows_in_one_second_do_not_go_back() {
+    let rows = |rows: [(&str, u32); 4]| {
+        let row = |(text, second): (&str, u32)| {
+            let day = if second < 30 { 21 } else { 28 };
+            format!(r#"{{"text":"{text}","at":"2026-11-{day}T10:00:{second:02}Z"}}"#)
+        };
+        talk(&[("GET /rows", &format!("[{}]", rows.map(row).join(",")))])
+    };
+    let old = [("a", 1), ("b", 1), ("c", 2), ("d", 2)];
+    let new = [("a", 31), ("something else", 31), ("c", 31), ("d", 31)];
+    let renewed = renew(&rows(old), rows(new)).cassette;
+    let said = renewed.interactions[0].response().unwrap().body.bytes();
+    let said = String::from_utf8_lossy(&said);
+    let times: Vec<&str> =
+        said.match_indices("T10:00:").map(|(at, _)| &said[at - 10..at + 9]).collect();
+    assert!(times.is_sorted(), "{times:?}");
 }
