@@ -14,7 +14,7 @@ use super::summary::Summary;
 use super::track::Track;
 use crate::cassette::Name;
 use crate::compare::matching::{Mismatch, Proof};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::serve::lock;
 use crate::serve::recorder::{Course, Recording, Tape};
 use crate::serve::replayer::Replayer;
@@ -113,7 +113,10 @@ impl Closed {
             let course = if is_holed { Course::Failed } else { course };
             let base = lock(&self.gateway.library).get(&name).and_then(|cell| cell.get().cloned());
             match tape.finish(base.as_ref().map(|base| base.original()), course) {
-                Ok(recording) => recordings.push(recording),
+                Ok(recording) => {
+                    failure = failure.map(|it| if is_holed { kept(it, &recording) } else { it });
+                    recordings.push(recording);
+                }
                 Err(error) => failure = failure.or(Some(error)),
             }
         }
@@ -185,4 +188,11 @@ impl Closed {
             unmet,
         }
     }
+}
+
+/// What has failed, and where that is which could be recorded.
+fn kept(failure: Error, recording: &Recording) -> Error {
+    let kept = format!("what could be recorded is kept as `{}`", recording.saved_name);
+    let hint = failure.hint().map_or(kept.clone(), |hint| format!("{hint}; {kept}"));
+    failure.with_hint(hint)
 }

@@ -173,7 +173,9 @@ async fn a_recording_that_lacks_what_was_asked_replaces_no_cassette() {
 
     let recorded = get(&format!("{}/late", second.url()));
 
-    second.stop().await.unwrap_err();
+    let error = second.stop().await.unwrap_err();
+    let kept = "or record under another name; what could be recorded is kept as `tape.failed`";
+    assert!(error.hint().unwrap().ends_with(kept), "{error:?}");
     assert_eq!((refused.status, recorded.status), (470, 200));
     assert_eq!(stage.files(), ["tape.failed.json", "tape.json"]);
     assert_eq!(stage.file("tape.json"), whole);

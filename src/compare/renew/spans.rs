@@ -2,9 +2,9 @@
 //!
 //! # Rationale
 //!
-//! How long something took says nothing, so the old number may stand for the new one. But parts sum up to the whole, what
-//! is counted on goes on, and what waited took no longer than all of it: where that was so before and is so now, it may
-//! not be told otherwise. Then none of the old ones stands.
+//! How long something took says nothing, so the old number may stand for the new one. But parts sum up to the whole,
+//! and time goes on from event to event: where the new answer keeps to that, it may not be told otherwise. Then none of
+//! the old ones stands.
 
 use std::collections::BTreeSet;
 

@@ -6,8 +6,8 @@
 //! list are in the order of their times, what ends has begun before, and an answer gives back the time that it was
 //! asked for. Old times that stand for all of them but in another order would show a server that keeps to that where
 //! it does not any more: then none does. Old times for all but a row that is new would show one that breaks it: then
-//! the row next to it says when that one is, too. The events of a stream happen one after the other: a clock that moved on
-//! behind another one of them has one old time for each of its own, that of most.
+//! the row next to it says when that one is, too. The events of a stream happen one after the other: where they would
+//! not, each new time has one old time, that of most.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;

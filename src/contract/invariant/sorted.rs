@@ -14,7 +14,6 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::BuildHasher as _;
-use std::mem::take;
 
 use foldhash::fast::{FixedState, RandomState};
 
@@ -113,11 +112,9 @@ impl Sorted {
 
     /// In which order each list always was, by any field of its rows, or wherever the same was asked.
     pub(super) fn holding(&self, names: &Names) -> impl Iterator<Item = Invariant> {
-        let mut found = in_order(&self.always, names);
-        let lists: BTreeSet<&str> = found.keys().copied().collect();
+        let always = in_order(&self.always, names);
         let mut asked: BTreeMap<(&str, Vec<Asked>), Keys> = BTreeMap::new();
         for words in self.deciding() {
-            let has_list = |list: &str| lists.contains(list);
             let mut here = Fields::default();
             let all = self.asked.iter().filter(|(said, _)| words.iter().all(|it| it.is_in(said)));
             all.for_each(|(_, seen)| add(&mut here, seen));
@@ -125,15 +122,13 @@ impl Sorted {
                 // What holds with one word holds with that and another one.
                 let is_told = |told: &[Asked]| told.iter().all(|it| words.contains(it));
                 let mut told = asked.keys().filter(|(of, _)| *of == list).map(|(_, words)| words);
-                if !has_list(list) && !told.any(|words| is_told(words)) {
+                if !always.contains_key(list) && !told.any(|words| is_told(words)) {
                     asked.insert((list, words.clone()), keys);
                 }
             }
         }
-        let always = found.iter_mut().map(|(_, keys)| Invariant::Sorted(take(keys), Vec::new()));
-        let always: Vec<Invariant> = always.collect();
         let asked = asked.into_iter().map(|((_, words), keys)| Invariant::Sorted(keys, words));
-        always.into_iter().chain(asked)
+        always.into_values().map(|keys| Invariant::Sorted(keys, Vec::new())).chain(asked)
     }
 
     /// What a request may say that decides: each word in a place that says several or none at times, and then each two of
@@ -240,13 +235,8 @@ impl Asked {
     /// Whether a request says all of these.
     pub(super) fn all_said(all: &[Self], request: Option<&str>) -> bool {
         all.is_empty() || {
-            let said = conditions(request, "null");
-            let with = |it: &Self| {
-                let (path, says) = (it.path.clone(), it.says.clone());
-                With { in_request: true, path, says }
-            };
-            // What says something else than a word is not asked for either.
-            all.iter().all(|it| it.says.is_some() == said.contains(&with(it)))
+            let said = words(request);
+            all.iter().all(|it| it.is_in(&said))
         }
     }
 }

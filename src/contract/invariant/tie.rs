@@ -14,8 +14,8 @@ use super::trace::Value;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Tie {
-    /// The number or time is never above another one in the same message, or in the same row of a list; or an array has at most
-    /// as many elements as the request asks for.
+    /// The number or time is never above another one in the same message, or in the same row of a list; or an array has
+    /// at most as many elements as the request asks for.
     AtMost,
     /// The number says how many elements an array in the same message or in the request has, or how many messages of
     /// a type came before; or an array has as many elements as one in the request.

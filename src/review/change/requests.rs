@@ -236,12 +236,12 @@ fn as_often(one: u64, other: u64) -> f64 {
 fn unanswered_in(name: &str, [old, new]: [&Exchange; 2]) -> Option<Unanswered> {
     let is_otherwise = || {
         let (was, is) = old.status.zip(new.status).filter(|(was, is)| was != is)?;
-        // What the server failed to do before, it may do.
         if is_sent_again(was, is) {
             let why = "what was asked for may have changed meanwhile";
             let draft = Draft { verdict: Verdict::Unproven, ..answered_otherwise(was, is) };
             return Some((None, draft.because(why)));
         }
+        // What the server failed to do before, it may do.
         let is_told = match (was < 400, is < 400) {
             (true, is_answered) => !is_answered,
             (false, true) => was < 500 && says_why(was),
@@ -337,19 +337,20 @@ pub(super) fn failed_calls(was: &Contract, answers: &[Answer]) -> Vec<Draft> {
     drafts
 }
 
-/// An answer that the recorder has left says nothing about the server. One that the client has left was not finished then,
-/// nor a while after that.
+/// An answer that the recorder has left says nothing about the server. One that the client has left was not finished
+/// then, nor a while after that.
 fn cut_short(old: &Exchange, new: &Exchange) -> Option<Draft> {
     let by_server = [End::ServerClosed, End::Timeout, End::Unreachable].map(End::as_str);
     if old.end != End::Complete.as_str() {
         return None;
     }
-    let is_left = new.end == LEFT;
-    let draft = cut_by(new.end);
-    (is_left || by_server.contains(&new.end)).then(|| match is_left {
-        true => Draft { verdict: Verdict::Unproven, ..draft }.because("its client has left it"),
-        false => draft,
-    })
+    match new.end {
+        LEFT => {
+            let draft = Draft { verdict: Verdict::Unproven, ..cut_by(LEFT) };
+            Some(draft.because("its client left before the end"))
+        }
+        end => by_server.contains(&end).then(|| cut_by(end)),
+    }
 }
 
 const LEFT: &str = End::ClientClosed.as_str();

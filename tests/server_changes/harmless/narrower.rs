@@ -68,14 +68,15 @@ fn changes(
     made.collect()
 }
 
-/// When something was is told by the times beside it, too: that of another one may be before it began.
+/// What ended ends after it began: the time of another one may be before that, and is moved into a later year.
 pub fn never_null(set: &Set) -> Vec<ServerChange> {
     changes(set, |key, field| {
-        let is_time = |value: &Value| {
-            value.as_str().is_some_and(|it| it.starts_with("20") && it.get(10..11) == Some("T"))
-        };
-        let value = example(key, field).filter(|value| !is_time(value))?;
-        let value = Some(value).filter(|_| field.kinds.contains(&Kind::Null))?;
+        let value = example(key, field).filter(|_| field.kinds.contains(&Kind::Null))?;
+        let later = value.as_str().filter(|it| it.get(10..11) == Some("T")).and_then(|it| {
+            let year: u16 = it[..4].parse().ok()?;
+            Some(format!("{}{}", year + 1, &it[4..]).into())
+        });
+        let value = later.unwrap_or(value);
         let sites = field.sites.iter().zip(&field.values);
         let sites = sites.filter(|(_, value)| value.is_null()).map(|(site, _)| site.clone());
         Some((sites.collect(), Some(value)))
