@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use super::asked::fields;
 use super::clients::member;
 use super::cut::{Cut, Read, Step};
+use super::state::State;
 use crate::cassette::{End, Interaction, Request};
-use crate::contract::invariant::{Earlier, Field, Names, identified, tokens};
+use crate::contract::invariant::{Earlier, Field, Names, Said, identified, tokens};
 use crate::identity::identifiers;
 use crate::message::{Protocols, Tag};
 use crate::text::json::Text;
@@ -28,6 +29,8 @@ pub struct History {
     pages: Vec<Page>,
     /// What requests say, and the pages that say it.
     led: HashMap<String, Vec<usize>, foldhash::fast::RandomState>,
+    /// What was said of things.
+    state: State,
 }
 
 /// What an answer says that may lead on, each token with its place.
@@ -77,7 +80,7 @@ impl History {
 
     /// The same of what was read before.
     pub(super) fn of_read(interactions: &[Interaction], all: &[Read]) -> Self {
-        let mut history = Self::default();
+        let mut history = Self { state: State::of(interactions), ..Self::default() };
         for (interaction, read) in interactions.iter().zip(all) {
             let fields = if read.asked.is_none() { fields(&interaction.request) } else { None };
             let asked = read.asked().or(fields.as_deref().map(Text::known));
@@ -94,6 +97,8 @@ impl History {
                 history.give(number, cut);
                 history.turn(number, interaction, cut);
             }
+            let Self { state, names, .. } = &mut history;
+            state.tell(names, number, interaction, read.asked(), read.cut.as_ref());
         }
         history
     }
@@ -112,10 +117,13 @@ impl History {
 
     /// Notes what identifies something.
     fn give(&mut self, number: usize, cut: &Cut) {
-        let Self { given, names, led, pages: all, .. } = self;
+        let Self { given, names, led, pages: all, paths, state, .. } = self;
+        let path = paths.get(number).and_then(|path| path.strip_prefix("GET "));
+        let is_paged = path.is_some_and(|path| state.has_pages(path));
         for (message, json) in cut.json() {
             let is_named = matches!(message.tag, Tag::Named(_));
-            let has_page = !is_named && !led.is_empty() && leads(json, led);
+            let may_lead = !led.is_empty() && leads(json, led);
+            let has_page = !is_named && (may_lead || is_paged);
             let said = if has_page { tokens(json) } else { Vec::new() };
             for (_, token) in &said {
                 if let Some(pages) = led.get_mut(token) {
@@ -222,12 +230,26 @@ impl Earlier for Before<'_> {
         before.map(|(field, _)| self.history.names.get(*field)).collect()
     }
 
-    fn page(&self, token: &str) -> &[(String, String)] {
-        let History { paths, pages, led, .. } = self.history;
-        let path = paths.get(self.number);
+    fn pages(&self, place: &str, token: &str) -> Vec<&[(String, String)]> {
+        let History { paths, pages, led, state, .. } = self.history;
+        let is_before = |page: &&Page| {
+            page.interaction < self.number && paths.get(page.interaction) == paths.get(self.number)
+        };
         let told = led.get(token).into_iter().flatten().rev().map(|page| &pages[*page]);
-        let mut alike = told.filter(|page| paths.get(page.interaction) == path);
-        alike.find(|page| page.interaction < self.number).map_or(&[], |page| &page.said)
+        let told = told.filter(is_before).take(1);
+        let turned = pages.iter().filter(is_before);
+        let turned = turned.filter(|page| state.are_pages(place, page.interaction, self.number));
+        told.chain(turned).map(|page| &*page.said).collect()
+    }
+
+    fn said(&self, id: &str, place: &str) -> Option<Said> {
+        self.history.state.said(id, place, self.number)
+    }
+
+    fn made(&self) -> Vec<(&str, bool)> {
+        let path = self.history.paths.get(self.number);
+        let read = path.and_then(|path| path.strip_prefix("GET "));
+        read.map(|path| self.history.state.made(path, self.number)).unwrap_or_default()
     }
 }
 

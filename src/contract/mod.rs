@@ -26,6 +26,7 @@ mod samples;
 mod seen;
 pub mod shape;
 mod situation;
+mod state;
 pub mod streams;
 mod syntax;
 mod template;

@@ -67,6 +67,11 @@ impl fmt::Display for Violation {
             (Invariant::Tied(Tie::Joins, ..), _) => write!(f, "{at} is not what the pieces say"),
             (Invariant::Tied(Tie::Extends, ..), _) => write!(f, "{at} begins otherwise"),
             (Invariant::Tied(Tie::NewBehind, ..), _) => write!(f, "{at} came with it already"),
+            (Invariant::Tied(Tie::Stays, ..), _) => write!(f, "{at} was something else before"),
+            (Invariant::Lists(..), _) if at.pointer.is_empty() => {
+                write!(f, "{} is missing in event {}", at.says, at.event.unwrap_or_default() + 1)
+            }
+            (Invariant::Lists(..), _) => write!(f, "{at} was deleted"),
             (Invariant::Tied(Tie::Counts, ..), _) => write!(f, "{at} is not how many there are"),
             (Invariant::Tied(Tie::Totals, ..), _) => {
                 write!(f, "{at} is not what the rows sum up to")
@@ -90,7 +95,11 @@ impl Invariant {
                 at: check.place(at),
                 other: other.map(|other| check.place(other)),
             };
-            let missing = check.missing(invariant);
+            let unlisted = match invariant {
+                Self::Lists(field) => check.unlisted(field),
+                _ => None,
+            };
+            let missing = check.missing(invariant).chain(unlisted);
             let missing =
                 missing.map(|at| Violation { invariant: invariant.clone(), at, other: None });
             check.broken(invariant).into_iter().map(violation).chain(missing).collect()
@@ -162,11 +171,17 @@ impl Check<'_> {
                 Broken::new()
             }
             (Invariant::Sorted(keys, _), _) => self.unsorted(keys),
+            (Invariant::Lists(field), _) => alone(self.listed_again(field)),
             // It is no value that is wrong, but that there is none.
             (Invariant::Comes(..), _) => Broken::new(),
             // What is not known breaks nothing.
             (Invariant::RefersEarlier(..), None) => Broken::new(),
         }
+    }
+
+    /// Whether the request asks for anything beside what its path names.
+    pub(super) fn is_asked(&self) -> bool {
+        self.request.iter().any(|sight| !self.names.spelled(sight.path).starts_with('{'))
     }
 
     /// The messages in which something is missing that should come, or comes where it should not.

@@ -33,6 +33,8 @@ pub enum Invariant {
     Comes(Field, With),
     /// The rows of a list are in order by one of their fields, wherever all of this is asked.
     Sorted(Vec<(Field, Direction)>, Vec<Asked>),
+    /// Where all rows of a list are asked for, they are what was made at the same path and not deleted, and others.
+    Lists(Field),
 }
 
 /// What may decide whether a field comes.
@@ -84,7 +86,10 @@ impl Invariant {
     /// The fields of messages of which it speaks, also of those in earlier answers.
     pub(crate) fn fields(&self) -> Vec<&Field> {
         match self {
-            Self::Alone(_, field) | Self::Echoes(field, _) | Self::Comes(field, _) => vec![field],
+            Self::Alone(_, field)
+            | Self::Echoes(field, _)
+            | Self::Comes(field, _)
+            | Self::Lists(field) => vec![field],
             Self::Refers(field, to, _) | Self::Tied(_, field, to) => vec![field, to],
             Self::RefersEarlier(field, to) => std::iter::once(field).chain(to).collect(),
             Self::Sums(field, [one, other]) => vec![field, one, other],
@@ -102,6 +107,7 @@ impl fmt::Display for Invariant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Alone(holds, field) => write!(f, "{field} {}", holds.verb()),
+            Self::Lists(field) => write!(f, "{field} {LISTS}"),
             Self::Echoes(field, path) => write!(f, "{field} equals request.{path}"),
             Self::RefersEarlier(field, to) => {
                 let to: Vec<String> = to.iter().map(ToString::to_string).collect();
@@ -264,6 +270,7 @@ const REFERS: &str = "refers to ";
 const SUMS: &str = "sums ";
 const COMES: &str = "comes with ";
 const SORTED: &str = "sorted by ";
+const LISTS: &str = "lists what was made";
 const REQUEST: &str = "request.";
 const OR: &str = " or ";
 const WITH: &str = " with ";
@@ -350,6 +357,7 @@ impl<'t> Parser<'t> {
                 }
                 Invariant::Sums(field, [one, self.field()?])
             }
+            None if self.cursor.eat(LISTS) => Invariant::Lists(field),
             None if self.cursor.eat(COMES) => Invariant::Comes(field, self.with()?),
             None if self.cursor.eat(SORTED) => {
                 Invariant::Sorted(self.keys(&field)?, self.all_asked()?)
@@ -367,8 +375,9 @@ impl<'t> Parser<'t> {
                     return self.end(Invariant::Tied(tie, field, to));
                 }
                 let verbs = Alone::ALL.map(Alone::verb).into_iter();
-                let verbs =
-                    verbs.chain([ECHOES, EARLIER, REFERS, SUMS, COMES, SORTED].map(str::trim_end));
+                let verbs = verbs.chain(
+                    [ECHOES, EARLIER, REFERS, SUMS, COMES, SORTED, LISTS].map(str::trim_end),
+                );
                 let ties = Tie::ALL.map(Tie::verb).into_iter().filter(|it| !SUMS.starts_with(it));
                 let verbs: Vec<&str> = verbs.chain(ties).collect();
                 let hint = nearest::hint(self.cursor.rest(), &verbs);

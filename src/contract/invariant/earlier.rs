@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::claim::{Field, Invariant, Path};
+use super::echo::Said;
 use super::holding::{CHANCES, Single};
 use super::learn::{Map, Names, Sight, Sights, keys, note};
 use crate::identity::is_minted;
@@ -22,8 +23,14 @@ const TOGETHER: usize = 4;
 pub trait Earlier {
     /// The fields that have said what identifies something.
     fn fields(&self, key: &str) -> Vec<&Field>;
-    /// What the last answer to a request of the same path said that has said this: each token with its place.
-    fn page(&self, token: &str) -> &[(String, String)];
+    /// The answers to requests of the same path that lead here, each token with its place: the last one that has said
+    /// this, and where it is a number those that differ by it alone, in that place of the request.
+    fn pages(&self, place: &str, token: &str) -> Vec<&[(String, String)]>;
+    /// What the last answer said in that place of the thing with this identifier, if this one only reads and nothing may
+    /// have changed it since.
+    fn said(&self, id: &str, place: &str) -> Option<Said>;
+    /// What was made at the path of this request, if that only reads, and whether it should be there.
+    fn made(&self) -> Vec<(&str, bool)>;
 }
 
 /// What the server had said before of what fields say, in this answer or in an earlier one, by the numbers

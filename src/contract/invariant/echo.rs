@@ -28,7 +28,7 @@ const RECORDINGS: usize = 64;
 const MOST: usize = 512;
 
 /// What is said, by its hash.
-pub(super) type Said = u64;
+pub type Said = u64;
 
 /// How often fields said what requests say, by the numbers of fields and of paths.
 #[derive(Debug, Clone, Default)]

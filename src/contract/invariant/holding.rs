@@ -104,6 +104,11 @@ impl Chances {
         self.held += u64::from(held);
     }
 
+    /// Whether it held in all of so many.
+    pub(super) fn always(self, times: u64) -> bool {
+        self.hold() && self.held == times
+    }
+
     pub(super) fn hold(self) -> bool {
         self.had >= CHANCES && self.held == self.had
     }

@@ -18,6 +18,7 @@ use super::claim::{Field, Invariant, Path};
 use super::earlier::{Counted as CountedReferring, Referring};
 use super::echo::{Echoes, said};
 use super::holding::{Facts, Reference};
+use super::kept::Kept;
 use super::number::Numbers;
 use super::onward::Onward;
 use super::pairing::Pairs;
@@ -46,6 +47,7 @@ pub struct Learner {
     sorted: Sorted,
     onward: Onward,
     within: Within,
+    kept: Kept,
     traces: u32,
 }
 
@@ -98,8 +100,8 @@ impl Learner {
     }
 
     /// Learns from a message that is alone: only how its numbers go together, what it
-    /// echoes, what comes with what, that no row of a list comes twice or out of order, what refers to rows, and where
-    /// clients go on from.
+    /// echoes, what comes with what, that no row of a list comes twice or out of order, what refers to rows, where
+    /// clients go on from, and what was said of the same things before.
     pub(crate) fn learn_alone(&mut self, recording: u32, trace: &Trace<'_>) {
         let (request, events) = self.sights(trace);
         self.numbers.learn(&self.names, recording, &request, &events);
@@ -109,7 +111,9 @@ impl Learner {
             self.presence.learn(&mut self.names, recording, json, [&request, sights]);
         }
         self.learn_rows(&events);
-        self.onward.learn(trace);
+        self.onward.learn(recording, trace);
+        let is_asked = request.iter().any(|it| !self.names.spelled(it.path).starts_with('{'));
+        self.kept.learn(&self.names, recording, trace.earlier, &events, is_asked);
         self.within.learn(&self.names, recording, &events);
         let sights = events.iter().map(|(_, sights)| &sights[..]);
         self.sorted.learn(&self.names, trace.request, sights);
@@ -202,7 +206,7 @@ impl Learner {
         let sorted = self.sorted.holding(&self.names);
         let all = numbers.chain(pairs).chain(texts).chain(echoes).chain(sorted);
         let all = all.chain(self.presence.holding(&self.names)).chain(self.onward.holding());
-        all.chain(self.within.holding(&self.names))
+        all.chain(self.within.holding(&self.names)).chain(self.kept.holding(&self.names))
     }
 
     /// What was counted, in the order of the fields.

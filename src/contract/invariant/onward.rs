@@ -4,7 +4,8 @@
 //!
 //! A client takes a token from an answer, or its last row, and asks with it for what comes behind. A server that forgets
 //! to look at it says the same page again. That keeps to every shape, and the client never comes to an end. So a page is
-//! held against the one of the same path that has said the token.
+//! held against the one of the same path that has said the token, and one that is asked for by its number against those
+//! with other numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,29 +33,32 @@ pub(super) struct Onward(BTreeMap<(String, String), Seen>);
 
 #[derive(Debug, Clone, Default)]
 struct Seen {
-    tokens: BTreeSet<String>,
+    /// Each token; a number by recording, as it is the same in many.
+    tokens: BTreeSet<(u32, String)>,
     is_said_again: bool,
 }
 
 impl Onward {
     /// Learns from an answer that is a message by itself.
-    pub(super) fn learn(&mut self, trace: &Trace<'_>) {
-        let asked = trace.request.and_then(Text::read).map(tokens).unwrap_or_default();
+    pub(super) fn learn(&mut self, recording: u32, trace: &Trace<'_>) {
+        let Some(earlier) = trace.earlier else { return };
+        let asked = trace.request.and_then(Text::read).map(asked).unwrap_or_default();
         for (of, token) in asked {
-            let Some(page) = trace.earlier.map(|it| it.page(&token)).filter(|it| !it.is_empty())
-            else {
+            let pages = earlier.pages(&of, &token);
+            if pages.iter().all(|page| page.is_empty()) {
                 continue;
-            };
+            }
             let answers = trace.events.iter().filter_map(|event| Text::read(event.json));
             for (place, said) in answers.flat_map(tokens) {
-                let before = page.iter().filter(|(of, _)| *of == place).map(|(_, said)| said);
-                let before: Vec<&String> = before.collect();
+                let before = pages.iter().copied().flatten().filter(|(of, _)| *of == place);
+                let before: Vec<&String> = before.map(|(_, said)| said).collect();
                 let key = (of.clone(), place);
                 let has_room = self.0.len() < MOST || self.0.contains_key(&key);
                 if has_room && !before.is_empty() {
                     let seen = self.0.entry(key).or_default();
                     seen.is_said_again |= before.contains(&&said);
-                    seen.tokens.insert(token.clone());
+                    let recording = if is_number(&token) { recording } else { 0 };
+                    seen.tokens.insert((recording, token.clone()));
                 }
             }
         }
@@ -90,12 +94,29 @@ impl Check<'_> {
     pub(super) fn said_again(&self, field: &Field, asked: &Field) -> Broken<'_> {
         let Some(earlier) = self.trace.earlier else { return Broken::new() };
         let token = self.asked(asked).find_map(|at| at.value.said());
-        let page = token.map(|token| earlier.page(&token)).unwrap_or_default();
-        let before = page.iter().filter(|(place, _)| *place == field.path.as_str());
+        let pages = token.map(|token| earlier.pages(asked.path.as_str(), &token));
+        let said = pages.iter().flatten().copied().flatten();
+        let before = said.filter(|(place, _)| *place == field.path.as_str());
         let before: BTreeSet<&str> = before.map(|(_, said)| &**said).collect();
         let is_again = |at: &At<'_>| at.value.said().is_some_and(|said| before.contains(&*said));
         self.all(field).into_iter().find(is_again).map(|at| (at, None)).into_iter().collect()
     }
+}
+
+/// What a request may lead on with: a token, or the number of a page.
+fn asked(json: Text<'_>) -> Vec<(String, String)> {
+    let mut found = tokens(json);
+    json.each_leaf(|pointer, _, word, _| {
+        if is_number(&word) && found.iter().all(|(_, token)| *token != *word) {
+            found.extend(path(pointer).map(|path| (path, word.to_string())));
+        }
+    });
+    found
+}
+
+/// Whether a word may be the number of a page.
+pub(in crate::contract) fn is_number(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// What may lead somewhere, and where it stands. What stands in an open place of a path leads to a thing, not on.

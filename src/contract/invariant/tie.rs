@@ -30,11 +30,13 @@ pub enum Tie {
     NewBehind,
     /// The number is the sum of what a field says in all rows of a list.
     Totals,
+    /// A read says what the last answer said of the thing that the other field identifies.
+    Stays,
 }
 
 impl Tie {
     /// All that there are.
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 8] = [
         Self::AtMost,
         Self::Counts,
         Self::Joins,
@@ -42,6 +44,7 @@ impl Tie {
         Self::OnePer,
         Self::NewBehind,
         Self::Totals,
+        Self::Stays,
     ];
 
     /// How it is written between the fields.
@@ -54,6 +57,7 @@ impl Tie {
             Self::OnePer => "one per",
             Self::NewBehind => "new behind",
             Self::Totals => "sums",
+            Self::Stays => "stays with",
         }
     }
 }
@@ -71,6 +75,7 @@ impl Check<'_> {
             Tie::OnePer => return self.several(field, to),
             Tie::NewBehind => return self.said_again(field, to),
             Tie::Totals => return self.untotalled(field, to),
+            Tie::Stays => return self.moved(field, to),
             Tie::AtMost if self.tells_times(field, to) => return self.unordered(field, to),
             Tie::Counts => is_equal,
             Tie::AtMost => |one, other| one <= other || is_equal(one, other),
@@ -195,7 +200,7 @@ impl Check<'_> {
     }
 
     /// Another field of the same message, and of the same row of a list.
-    fn beside<'c>(&'c self, at: &At<'c>, other: &Field) -> Option<At<'c>> {
+    pub(super) fn beside<'c>(&'c self, at: &At<'c>, other: &Field) -> Option<At<'c>> {
         let path = self.names.find(other.path.as_str())?;
         let (_, sights) = &self.events[at.event?];
         let (is_length, row) = (other.path.is_list(), sights[at.number].row);

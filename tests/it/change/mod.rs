@@ -6,6 +6,7 @@ mod faces;
 mod forms;
 mod headlines;
 mod instead;
+mod kept;
 mod names;
 mod numbers;
 mod one_of;

@@ -1,0 +1,207 @@
+//! What a server was told to do with things, and what it has said of them, in the same cassette.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use foldhash::fast::RandomState;
+
+use super::asked::fields;
+use super::cut::Cut;
+use crate::cassette::{End, Interaction};
+use crate::contract::invariant::{Names, Said, is_number, place_of, things};
+use crate::contract::path;
+use crate::message::Framing;
+use crate::text::json::Text;
+use crate::text::percent;
+
+/// What is known of things, by interaction.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    /// What answers say in a place of a thing, each time.
+    said: HashMap<Said, Vec<(usize, Said)>, RandomState>,
+    /// The requests that may have changed a thing, as they or their answers speak of it.
+    touched: HashMap<String, Vec<usize>, RandomState>,
+    /// Those that may have changed anything, as they speak of nothing that is known.
+    sweeping: Vec<usize>,
+    /// How many requests before each may have changed something.
+    writes: Vec<usize>,
+    /// What was made, by path.
+    made: HashMap<String, Vec<Made>, RandomState>,
+    /// What reads ask for, each leaf by its place.
+    asked: HashMap<usize, BTreeMap<String, String>, RandomState>,
+    /// The paths of reads that say a number.
+    paged: HashSet<String, RandomState>,
+    /// The reads that began while something else was being changed.
+    beside: HashSet<usize, RandomState>,
+}
+
+/// A thing that was made, and perhaps deleted.
+#[derive(Debug)]
+struct Made {
+    id: String,
+    at: usize,
+    gone: Option<usize>,
+}
+
+/// More is not kept of one cassette.
+const MOST: usize = 1 << 16;
+
+impl State {
+    /// What is known before any of these was answered.
+    pub(super) fn of(interactions: &[Interaction]) -> Self {
+        let mut state = Self { writes: vec![0], ..Self::default() };
+        for (number, interaction) in interactions.iter().enumerate() {
+            let is_read = is_read(interaction);
+            state.writes.push(state.writes[number] + usize::from(!is_read));
+            if !is_read {
+                continue;
+            }
+            let is_write = |at: usize| interactions.get(at).is_some_and(|it| !self::is_read(it));
+            if interaction.after.iter().any(|open| is_write(open.interaction)) {
+                state.beside.insert(number);
+            }
+            if let Some(fields) = fields(&interaction.request) {
+                let asked = leaves(Text::known(&fields));
+                if asked.values().any(|word| is_number(word)) {
+                    state.paged.insert(interaction.request.path_only().to_owned());
+                }
+                state.asked.insert(number, asked);
+            }
+        }
+        state
+    }
+
+    /// Whether something is read, so that it can be held against what was said.
+    fn has_reads(&self) -> bool {
+        self.writes.last().is_some_and(|writes| *writes + 1 < self.writes.len())
+    }
+
+    /// Notes what was asked and what an answer says of things.
+    pub(super) fn tell(
+        &mut self,
+        names: &mut Names,
+        number: usize,
+        interaction: &Interaction,
+        asked: Option<Text<'_>>,
+        cut: Option<&Cut>,
+    ) {
+        if !self.has_reads() || self.said.len() > MOST {
+            return;
+        }
+        let json = || cut.into_iter().flat_map(Cut::json).map(|(_, json)| json);
+        let is_done = interaction.response().is_some_and(|response| {
+            (200..300).contains(&response.status) && response.end == End::Complete
+        });
+        if is_done && interaction.request.method == "DELETE" {
+            self.delete(number, interaction.request.path_only());
+        }
+        if let Some(cut) = cut.filter(|cut| is_done && cut.framing == Framing::Json) {
+            self.hear(names, number, interaction, cut);
+        }
+        if !is_read(interaction) {
+            self.touch(number, interaction.request.path_only(), asked.into_iter().chain(json()));
+        }
+    }
+
+    /// Notes what an answer says of things, and what it made or deleted.
+    fn hear(&mut self, names: &mut Names, number: usize, interaction: &Interaction, cut: &Cut) {
+        let path = interaction.request.path_only();
+        let is_made = interaction.request.method == "POST" && interaction.request.query().is_none();
+        for (at, (_, json)) in cut.json().enumerate() {
+            let things = things(names, json.as_str());
+            if let Some(first) = things.first().filter(|it| is_made && at == 0 && !it.is_row) {
+                let made = Made { id: first.id.clone(), at: number, gone: None };
+                self.made.entry(path.to_owned()).or_default().push(made);
+            }
+            for thing in things {
+                for (place, said) in thing.said {
+                    self.said.entry(place).or_default().push((number, said));
+                }
+                self.touched.entry(thing.id).or_default();
+            }
+        }
+    }
+
+    /// Notes what a request may have changed.
+    fn touch<'t>(&mut self, number: usize, path: &str, said: impl Iterator<Item = Text<'t>>) {
+        let mut is_sweeping = true;
+        let mut speak = |word: &str| {
+            if let Some(touched) = self.touched.get_mut(word) {
+                is_sweeping = false;
+                touched.push(number);
+            }
+        };
+        path.split('/').for_each(|segment| speak(&percent::decoded(segment)));
+        said.for_each(|json| json.each_leaf(|_, _, word, _| speak(&word)));
+        if is_sweeping {
+            self.sweeping.push(number);
+        }
+    }
+
+    /// Notes that something was deleted, if the server says so.
+    fn delete(&mut self, number: usize, path: &str) {
+        let Some((list, id)) = path.rsplit_once('/') else { return };
+        let made = self.made.get_mut(list).into_iter().flatten();
+        made.filter(|made| made.id == id).for_each(|made| made.gone = Some(number));
+    }
+
+    /// Whether something at this path is asked for by its number, as pages are.
+    pub(super) fn has_pages(&self, path: &str) -> bool {
+        self.paged.contains(path)
+    }
+
+    /// What the last answer before a read said in a place of a thing, if nothing may have changed it since.
+    pub(super) fn said(&self, id: &str, place: &str, number: usize) -> Option<Said> {
+        let said = self.said.get(&place_of(id, place))?.iter();
+        let (at, said) = said.rev().find(|(at, _)| *at < number)?;
+        let touched = self.touched.get(id).into_iter().flatten().chain(&self.sweeping);
+        let is_changed = touched.into_iter().any(|by| (at + 1..number).contains(by));
+        let is_read = self.writes.get(number) == self.writes.get(number.saturating_add(1));
+        (is_read && !is_changed && !self.beside.contains(&number)).then_some(*said)
+    }
+
+    /// What was made at a path before a read, and whether it should be there.
+    pub(super) fn made(&self, path: &str, number: usize) -> Vec<(&str, bool)> {
+        let made = self.made.get(path).into_iter().flatten().filter(|made| made.at < number);
+        let is_there = |made: &Made| made.gone.is_none_or(|gone| gone > number);
+        made.map(|made| (&*made.id, is_there(made))).collect()
+    }
+
+    /// Whether two reads ask for the same but for the number in one place, and nothing was changed between them.
+    pub(super) fn are_pages(&self, place: &str, one: usize, other: usize) -> bool {
+        let (Some(first), Some(second)) = (self.asked.get(&one), self.asked.get(&other)) else {
+            return false;
+        };
+        let rest = |asked: &BTreeMap<String, String>| {
+            let rest = asked.iter().filter(|(at, _)| *at != place);
+            rest.map(|(at, word)| (at.clone(), word.clone())).collect::<Vec<_>>()
+        };
+        let number = |asked: &BTreeMap<String, String>| {
+            asked.get(place).filter(|word| is_number(word)).cloned()
+        };
+        let numbers = number(first).zip(number(second));
+        numbers.is_some_and(|(one, other)| one != other)
+            && rest(first) == rest(second)
+            && self.is_unchanged(one, other)
+    }
+
+    /// Whether all from behind one request to the other one only read.
+    fn is_unchanged(&self, since: usize, number: usize) -> bool {
+        let writes = |at: usize| self.writes.get(at);
+        let behind = writes(number.saturating_add(1));
+        behind.is_some() && writes(since + 1) == behind && !self.beside.contains(&number)
+    }
+}
+
+/// Whether a request changes nothing.
+fn is_read(interaction: &Interaction) -> bool {
+    matches!(&*interaction.request.method, "GET" | "HEAD" | "OPTIONS")
+}
+
+/// The leaves of a request, by their places.
+fn leaves(json: Text<'_>) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    json.each_leaf(|pointer, _, word, _| {
+        found.extend(path(pointer).map(|path| (path, word.to_string())));
+    });
+    found
+}

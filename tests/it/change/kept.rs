@@ -1,0 +1,106 @@
+//! What a server was told, and says otherwise when it is asked.
+
+use super::recordings::exchange;
+use super::state::{Side, both};
+use retape::cassette::Interaction;
+use retape::{Cassette, Name};
+
+/// How a server keeps what it was told.
+#[derive(Clone, Copy, PartialEq)]
+enum Keeps {
+    All,
+    /// It says another name than it was told.
+    OtherName,
+    /// It says yes to a new name, and keeps the old one.
+    OldName,
+    /// What was made last is missing in the list.
+    NotTheLast,
+    /// What was deleted is still there.
+    Deleted,
+}
+
+fn asked(method: &str, path: &str, asked: &str, status: u16, said: &str) -> Interaction {
+    let mut interaction = exchange(path, asked, status, &[said]);
+    interaction.request.method = method.to_owned();
+    interaction
+}
+
+/// In each recording two agents are made, one gets another name, both are listed, and one is deleted.
+fn agents(keeps: Keeps) -> Side {
+    let one = |number: usize| {
+        let [first, second] = ["a", "b"].map(|letter| format!("agent-5f1c{number:04}{letter}"));
+        let agent = |id: &str, name: &str| format!(r#"{{"id":"{id}","name":"{name} {number}"}}"#);
+        let list = |rows: &[String]| format!(r#"{{"data":[{}]}}"#, rows.join(","));
+        let name = |name: &str| format!(r#"{{"name":"{name} {number}"}}"#);
+        let made = agent(&first, if keeps == Keeps::OtherName { "helpful" } else { "helper" });
+        let renamed = agent(&first, if keeps == Keeps::OldName { "helper" } else { "nurse" });
+        let (other, is) = (agent(&second, "cook"), |it: Keeps| keeps == it);
+        let path = format!("/agents/{first}");
+        let both = if is(Keeps::NotTheLast) {
+            vec![renamed.clone()]
+        } else {
+            vec![renamed.clone(), other.clone()]
+        };
+        let left = if is(Keeps::Deleted) { both.clone() } else { vec![renamed.clone()] };
+        let interactions = [
+            asked("POST", "/agents", &name("helper"), 200, &agent(&first, "helper")),
+            asked("GET", &path, "", 200, &made),
+            asked("PATCH", &path, &name("nurse"), 200, &agent(&first, "nurse")),
+            asked("GET", &path, "", 200, &renamed),
+            // What a write does of which the answer says nothing is nobody's promise.
+            asked("POST", &format!("{path}/reset"), "", 202, "{}"),
+            asked("GET", &path, "", 200, &agent(&first, "nobody")),
+            asked("PATCH", &path, &name("nurse"), 200, &agent(&first, "nurse")),
+            asked("POST", "/agents", &name("cook"), 200, &other),
+            asked("GET", "/agents", "", 200, &list(&both)),
+            asked("DELETE", &format!("/agents/{second}"), "", 204, ""),
+            asked("GET", "/agents", "", 200, &list(&left)),
+        ];
+        let cassette = Cassette { interactions: interactions.into(), ..Cassette::default() };
+        (Name::new(format!("c-{number}")).unwrap(), cassette)
+    };
+    (0..8).map(one).collect()
+}
+
+#[test]
+fn what_is_read_back_otherwise_is_told() {
+    let broken = |what: &str| format!("breaking invariant-broken: `{what}` does not hold any more");
+    let cases = [
+        (Keeps::OtherName, "name stays with id"),
+        (Keeps::OldName, "name stays with id"),
+        (Keeps::NotTheLast, "_.data[].id lists what was made"),
+        (Keeps::Deleted, "_.data[].id lists what was made"),
+    ];
+    for (keeps, what) in cases {
+        for told in both(&agents(Keeps::All), &agents(keeps)) {
+            assert!(told.contains(&broken(what)), "{told:?}");
+        }
+    }
+    assert_eq!(both(&agents(Keeps::All), &agents(Keeps::All)), [const { Vec::<String>::new() }; 2]);
+}
+
+/// Each recording turns the pages of a list by their number.
+fn pages(is_ignored: bool) -> Side {
+    let one = |number: usize| {
+        let page = |page: usize, at: &str| {
+            let page = if is_ignored { 0 } else { page };
+            let row = |row: usize| format!(r#"{{"id":"row_{number}p{page}r{row}"}}"#);
+            asked("GET", at, "", 200, &format!(r#"{{"data":[{}]}}"#, [0, 1].map(row).join(",")))
+        };
+        // Without a number it is the first page again.
+        let interactions =
+            [page(0, "/list?q=x"), page(0, "/list?q=x&page=1"), page(1, "/list?q=x&page=2")];
+        let cassette = Cassette { interactions: interactions.into(), ..Cassette::default() };
+        (Name::new(format!("c-{number}")).unwrap(), cassette)
+    };
+    (0..8).map(one).collect()
+}
+
+#[test]
+fn a_page_that_comes_again_though_another_number_was_asked_for_is_told() {
+    let what = "`_.data[].id new behind request.page`";
+    for told in both(&pages(false), &pages(true)) {
+        assert_eq!(told, [format!("breaking invariant-broken: {what} does not hold any more")]);
+    }
+    assert_eq!(both(&pages(false), &pages(false)), [const { Vec::<String>::new() }; 2]);
+}
