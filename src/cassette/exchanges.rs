@@ -6,6 +6,7 @@ use std::ops::Range;
 use bytes::{BufMut as _, Bytes, BytesMut};
 
 use super::calls::Calls;
+use super::interaction::LATE;
 use super::number::{Number, Spots, Spotted};
 use super::{
     Body, Cassette, Chunk, Content, Frame, Headers, Id, Ids, Interaction, Outcome, Peer, Request,
@@ -251,6 +252,13 @@ impl Response {
     pub(crate) fn is_left(&self) -> bool {
         let last = self.frames.last();
         last.is_some_and(|last| last.from == Peer::Client && last.message().is_none())
+    }
+
+    /// Whether its client closed its WebSocket so shortly after a message that others may have been on their way.
+    pub(crate) fn is_left_at_once(&self) -> bool {
+        let said = self.body.chunks().last().map_or(self.ms, |last| last.ms);
+        let close = self.frames.last().filter(|_| self.is_left());
+        close.is_some_and(|close| close.ms <= said.saturating_add(LATE))
     }
 
     /// Whether frames are to be told apart; of those that were, only a close is left.

@@ -218,7 +218,7 @@ impl Request {
 }
 
 /// What comes so shortly after a client has left is the end of what it has heard, in milliseconds.
-const LATE: u64 = 50;
+pub(super) const LATE: u64 = 50;
 
 impl Response {
     /// An answer of that status in which nothing else is said, and which came at once.

@@ -150,6 +150,11 @@ fn said_stems(word: &str) -> impl Iterator<Item = &str> {
     stems(word).chain(alias.filter(|stem| is_compound(stem) && has_digit(stem.as_bytes())))
 }
 
+/// Whether a server says what it was asked for with its version: asked for `gpt-4o`, it says `gpt-4o-2024-08-06`.
+pub(super) fn completes(said: &str, asked: &str) -> bool {
+    is_compound(said) && stems(said).any(|stem| said_stems(asked).any(|own| own == stem))
+}
+
 /// Compound words, and what they are made of, as far as strokes part it.
 fn words<'t>(joined: impl Iterator<Item = &'t [u8]>) -> impl Iterator<Item = &'t str> {
     // All of it is ASCII.

@@ -201,6 +201,11 @@ impl<'h> Before<'h> {
         self.history.named.has(field, name, self.number)
     }
 
+    /// Whether the server identifies something by a word, before or behind.
+    pub(super) fn is_identifier(self, word: &str) -> bool {
+        self.history.given.contains_key(word)
+    }
+
     /// Whether the server has given a value.
     pub(super) fn has_given(self, value: &str) -> bool {
         self.history.given.get(value).is_some_and(|given| given.first < self.number)

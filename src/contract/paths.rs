@@ -34,7 +34,9 @@ pub(crate) fn settled<'e>(
     let of_before = Paths::by_method(known.iter().map(|it| (&*it.method, it.path.clone())));
     for (endpoint, path) in &mut paths {
         let others = of_before.get(&*endpoint.method);
-        *path = others.and_then(|it| it.called(path)).unwrap_or_else(|| path.clone());
+        let open = others.and_then(|it| it.called(path));
+        let open = open.filter(|open| endpoint.status >= 400 || !has_word_in(open, path));
+        *path = open.unwrap_or_else(|| path.clone());
     }
     name_open_places(&mut paths, &known);
     open_names(&mut paths);
@@ -53,6 +55,16 @@ pub(crate) fn settled<'e>(
     }
     let paths = paths.into_iter().filter(|(endpoint, path)| endpoint.path != *path);
     paths.map(|(endpoint, path)| (endpoint, Endpoint { path, ..endpoint.clone() })).collect()
+}
+
+/// Whether a word of the interface stands in an open place: `/cases/types` beside `/cases/{case_id}`. Where a name is a
+/// plain word, recordings show that before.
+fn has_word_in(open: &str, path: &str) -> bool {
+    let is_word = |name: &str| {
+        !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'-'))
+    };
+    open.split('/').zip(path.split('/')).any(|(open, name)| is_open(open) && is_word(name))
 }
 
 /// Paths by which others may be called.

@@ -91,6 +91,11 @@ impl Around for Samples<'_> {
         before.is_some_and(|before| before.has_chosen(field, word))
     }
 
+    fn is_given(&self, sample: Witness, word: &str) -> bool {
+        let before = self.get(sample).and_then(|sample| sample.answer.before());
+        before.is_some_and(|before| before.is_identifier(word))
+    }
+
     fn naming(&self, field: &str) -> Option<&Naming> {
         self.clients.naming(field)
     }

@@ -65,6 +65,8 @@ pub(crate) struct Answer {
     pub(crate) word: Option<Word>,
     /// How much of it came.
     extent: Extent,
+    /// Whether its client closed the connection at once behind it, and more may have been on its way.
+    pub(crate) is_left_at_once: bool,
     /// What was asked, as JSON, if it is JSON.
     pub(crate) asked: Option<String>,
     /// The query of a request without a body, or its form, as JSON.
@@ -473,13 +475,14 @@ impl Answer {
             (_, parts) = cut.said(question);
         }
         let situation = situation.unwrap_or_default();
-        let history = None;
+        let (history, is_left_at_once) = (None, response.is_left_at_once());
         let (fields, parameters) = (asked::fields(&interaction.request), None);
         Self {
             place,
             witness,
             word,
             extent,
+            is_left_at_once,
             situation,
             events,
             keep_alives,

@@ -81,6 +81,7 @@ impl Protocols {
         let usual = types(&samples, |sample| Some(&sample.usual));
         let mut most = scale.saved(&usual, None).max(0.0);
         let mut best = None;
+        let events = types(&samples, |sample| sample.event);
         for told in candidates(&samples) {
             // What a message says of itself counts before what of it is there.
             let is_said = matches!(best, Some(TagSource::Field(_) | TagSource::Event));
@@ -88,6 +89,9 @@ impl Protocols {
                 continue;
             }
             let types = types(&samples, |sample| sample.says(&told));
+            if !refines(&types, &events) {
+                continue;
+            }
             let saved = scale.saved(&types, Some(&told));
             if saved > most && types != usual {
                 (most, best) = (saved, Some(told));
@@ -366,6 +370,18 @@ fn may_tell(told: &TagSource, samples: &[Sample<'_>]) -> bool {
         && bodies.len() < telling
         && words.values().any(|words| words.len() > 1)
         && come_again
+}
+
+/// Whether each type is of one event, where all messages have an event with a name and there are several: that name is
+/// what a server says of the type, and a field may only say more.
+fn refines(types: &[Option<usize>], events: &[Option<usize>]) -> bool {
+    let several = events.iter().flatten().any(|event| *event > 0);
+    if !several || events.contains(&None) {
+        return true;
+    }
+    let mut of: BTreeMap<usize, usize> = BTreeMap::new();
+    let said = types.iter().zip(events).filter_map(|(tag, event)| Some(((*tag)?, (*event)?)));
+    said.into_iter().all(|(tag, event)| *of.entry(tag).or_insert(event) == event)
 }
 
 /// The types of messages as numbers, in the order in which they first come.

@@ -600,6 +600,32 @@ mod learning {
     }
 
     #[test]
+    fn a_field_that_says_less_than_the_names_of_events_is_no_type() {
+        let event = |name: &str, rest: &str| format!("event: {name}\ndata: {{{rest}}}\n\n");
+        let account = |locked: bool| {
+            let letter = if locked { 'f' } else { 'g' };
+            let fields: Vec<String> = (0..24).map(|at| format!(r#""{letter}{at}":{at}"#)).collect();
+            format!(r#""account":{{"locked":{locked},{}}}"#, fields.join(","))
+        };
+        let names = ["update", "mention"];
+        let said = (0..40).map(|at| event(names[at % 2], &account(at % 3 == 0)));
+        let said = said.collect::<String>();
+        let cut = |said: &str| {
+            message::Decoder::new(Framing::EventStream, Protocols::default())
+                .push(said.as_bytes(), 0)
+        };
+        let learned = |said: &str| {
+            let body = cut(said);
+            Protocols::default().learn([&body[..], &body]).map(|it| it.to_string())
+        };
+
+        assert_eq!(learned(&said).as_deref(), Some("event and type"));
+        // Without the names it is.
+        let unnamed = said.replace("event: update\n", "").replace("event: mention\n", "");
+        assert_eq!(learned(&unnamed).as_deref(), Some("/account/locked"));
+    }
+
+    #[test]
     fn what_all_messages_have_does_not_hide_it() {
         let line = |seq: usize, rest: &str| {
             format!(r#"{{"seq":{seq},"at":17{seq},"run":"run-7","lang":"en","ok":true,{rest}}}"#)

@@ -11,6 +11,7 @@ use super::learn::{Names, Sight, Sights};
 use super::presence;
 use super::tie::Tie;
 use super::trace::{Trace, Value, pointer};
+use crate::contract::clients::completes;
 use crate::contract::order::Extent;
 use crate::text::json::unescape;
 use crate::text::plain;
@@ -263,9 +264,14 @@ impl Check<'_> {
     /// What the request says otherwise.
     fn not_echoed(&self, field: &Field, path: &Path) -> Vec<At<'_>> {
         let path = self.names.find(path.as_str());
-        let asked = self.request.iter().filter(|sight| Some(sight.path) == path);
-        let asked: Vec<Said> = asked.flat_map(|sight| said_by_client(&sight.value)).collect();
-        let is_other = |at: &At<'_>| said(at.value).is_some_and(|said| !asked.contains(&said));
+        let of_path = || self.request.iter().filter(|sight| Some(sight.path) == path);
+        let asked: Vec<Said> = of_path().flat_map(|sight| said_by_client(&sight.value)).collect();
+        let words: Vec<_> = of_path().filter_map(|sight| sight.value.said()).collect();
+        let completes = |said: &str| words.iter().any(|word| completes(said, word));
+        let is_other = |at: &At<'_>| {
+            let is_same = said(at.value).is_none_or(|said| asked.contains(&said));
+            !is_same && !at.value.said().is_some_and(|said| completes(&said))
+        };
         let said_there = self.all(field).into_iter().filter(|_| !asked.is_empty());
         said_there.filter(is_other).collect()
     }
@@ -277,7 +283,10 @@ impl Check<'_> {
             let is_here =
                 sources.iter().any(|it| it.event < at.event && it.value.says_as(at.value));
             let is_earlier = |key| earlier.fields(key).into_iter().any(|said| to.contains(said));
-            at.value.key().is_some_and(|key| !is_here && !is_earlier(key))
+            let is_open = |sight: &&Sight<'_>| self.names.spelled(sight.path).starts_with('{');
+            let of_path = || self.request.iter().filter(is_open);
+            let is_asked_for = || of_path().any(|sight| sight.value.says_as(at.value));
+            at.value.key().is_some_and(|key| !is_here && !is_earlier(key)) && !is_asked_for()
         });
         all.collect()
     }

@@ -69,14 +69,16 @@ impl Referring {
         &mut self,
         names: &mut Names,
         earlier: &dyn Earlier,
-        request: &[Sight<'_>],
+        (open, request): (&[Sight<'_>], &[Sight<'_>]),
         events: &[Sights<'_>],
     ) {
+        // What was asked for by its path may be known from anywhere.
+        let is_asked_for = |key: &str| keys(open).any(|(_, own)| own == key);
         let mut said: Map<&str, Vec<u32>> = Map::default();
         let requested = (names.word(REQUEST), request);
         let events = events.iter().map(|(tag, sights)| (*tag, sights.as_slice()));
         for (place, (tag, sights)) in std::iter::once(requested).chain(events).enumerate() {
-            for (sight, key) in keys(sights) {
+            for (sight, key) in keys(sights).filter(|(_, key)| !is_asked_for(key)) {
                 let field = names.field(Some(tag), sight.path);
                 let known = self.fields.entry(field).or_default();
                 known.single.see(key);

@@ -72,9 +72,22 @@ pub(super) fn said(value: &Value<'_>) -> Option<Said> {
     let hasher = FixedState::default();
     match value {
         Value::Number(number) => Some(hasher.hash_one(number.to_bits())),
-        Value::Key(_) | Value::Text(_) => value.said().map(|text| hasher.hash_one(&*text)),
+        Value::Key(_) | Value::Text(_) => value.said().map(|text| match uuid(&text) {
+            Some(digits) => hasher.hash_one(digits),
+            None => hasher.hash_one(&*text),
+        }),
         Value::Length(_) => None,
     }
+}
+
+/// The digits of a UUID, which is the same with dashes and without (RFC 9562, section 4).
+fn uuid(text: &str) -> Option<String> {
+    if !matches!(text.len(), 32 | 36) {
+        return None;
+    }
+    let digits = text.replace('-', "").to_ascii_lowercase();
+    let is_uuid = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_uuid.then_some(digits)
 }
 
 /// The same of a value of a request, in which a number may be a text.

@@ -116,8 +116,11 @@ fn get(row: &Row, quantity: Quantity) -> Option<f64> {
     found.or_else(|| matches!(quantity, Quantity::Messages(_)).then_some(0.0))
 }
 
-/// Whether a field of a request says how many rows it asks for.
+/// Whether a field of a request says how many rows it asks for. Deep in a request it is of what is sent, such as a schema.
 fn is_page_size(path: &str) -> bool {
+    if path.contains("[]") || path.matches('.').count() > 1 {
+        return false;
+    }
     let name = Path::written(path);
     let letters = name.last().chars().filter(char::is_ascii_alphabetic);
     let word: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();

@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 
 use super::evidence::{Claim, Evidence, Tally, Witness, Witnesses};
 use super::format::{Format, ID, PREFIXED};
-use super::names::{Naming, are_alike, is_data, vary};
+use super::names::{Naming, are_alike, is_data, may_be_given, vary};
 use super::rows::{Seen, independent};
 use super::sample::{Element, Member, Sample, StringSample};
 use super::schema::{self, Array, Fields, Number, Object, Presence, Rest, Schema, Text, Union};
@@ -38,6 +38,10 @@ const BRINGS_NEW: usize = 4;
 
 /// Fewer different strings that are integers may be so by chance.
 const INTEGERS: usize = 20;
+
+/// A shorter prefix is one if so many different strings have it.
+const WORD: usize = 3;
+const PREFIXES: usize = 3;
 
 /// The shape of the JSON values seen at one place: learned one by one, and
 /// [finished](Shape::finish) into a [`Schema`].
@@ -167,6 +171,11 @@ pub(crate) trait Around {
         false
     }
 
+    /// Whether the server identifies something by a word in the recording of this sample.
+    fn is_given(&self, _sample: Witness, _word: &str) -> bool {
+        false
+    }
+
     /// How clients name the members of what they put into a field of this name.
     fn naming(&self, _field: &str) -> Option<&Naming> {
         None
@@ -207,7 +216,7 @@ pub(super) struct Field<'s> {
 }
 
 impl<'s> Objects<'s> {
-    fn of(objects: &[(&'s [Member<'s>], Witness)]) -> Self {
+    fn of(objects: &[(&'s [Member<'s>], Witness)], around: &dyn Around) -> Self {
         let mut numbers: HashMap<&str, usize, RandomState> = HashMap::default();
         let mut all: Vec<Field<'s>> = Vec::new();
         for (object, (members, _)) in objects.iter().enumerate() {
@@ -228,8 +237,12 @@ impl<'s> Objects<'s> {
             }
         }
         all.sort_unstable_by_key(|field| field.name);
+        let is_given = |field: &Field<'_>| {
+            let shown = field.values.first().map(|(object, _)| objects[*object].1);
+            may_be_given(field.name) && shown.is_some_and(|it| around.is_given(it, field.name))
+        };
         let (mut rest, mut fields): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|field| is_data(field.name));
+            all.into_iter().partition(|field| is_data(field.name) || is_given(field));
         if fields.len() > MOST_FIELDS {
             rest.append(&mut fields);
         }
@@ -356,7 +369,13 @@ impl<'l> Learner<'l> {
             }
             return Text::Of([].into(), values.into_keys().map(str::to_owned).collect());
         }
-        let format = format(strings.iter().map(|(said, _)| *said));
+        let format = format(strings.iter().map(|(said, _)| *said)).map(|format| match format {
+            // One in seventy that are drawn from all letters begins with one and a mark.
+            Format::Prefixed(prefix) if prefix.len() < WORD && !several(strings, PREFIXES) => {
+                Format::Id
+            }
+            format => format,
+        });
         let is_sure = |format: &Format| match format {
             Format::Integer => several(strings, INTEGERS),
             Format::Prefixed(prefix) => !self.around.mint(prefix) && !self.around.made_up(prefix),
@@ -438,7 +457,7 @@ impl<'l> Learner<'l> {
             let rest = Rest { name: Text::Any, schema: Schema::any() };
             return Object::Plain(Fields { rest: Some(rest), ..Fields::default() });
         }
-        let objects = Objects::of(all);
+        let objects = Objects::of(all, self.around);
         let is_made_up = |word: &str| self.around.made_up(word);
         let is_chosen = |tag: &Tag<'_>| {
             let witnesses =

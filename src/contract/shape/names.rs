@@ -73,11 +73,19 @@ pub(super) fn are_alike(members: &[Field<'_>]) -> bool {
     outlines.next().is_some_and(|first| outlines.all(|outline| outline == first))
 }
 
+/// A shorter name is a word.
+const SHORTEST: usize = 10;
+
+/// Whether a name may be what something is identified by elsewhere: `local-run-16`, as a `run_id` says, too.
+pub(super) fn may_be_given(name: &str) -> bool {
+    name.len() >= SHORTEST && name.bytes().any(|byte| byte.is_ascii_digit())
+}
+
 /// Whether a name was minted, or has something in it that was: `!QsDMy3cY3gOuCJnJjS:example.org`.
 pub(super) fn is_data(name: &str) -> bool {
     let is_composed = || name.bytes().any(|byte| b":@/#!$".contains(&byte));
     let is_minted = || formats(name).0 & (ID | UUID) != 0;
-    name.len() >= 10 && (is_minted() || is_composed() && identifiers(name).next().is_some())
+    name.len() >= SHORTEST && (is_minted() || is_composed() && identifiers(name).next().is_some())
 }
 
 /// What makes values alike: their kinds, `null` apart, and the names of fields.

@@ -1,5 +1,6 @@
 //! Which answers could show a change, and what of them could.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::report::Part;
@@ -67,6 +68,26 @@ impl About {
             })
         });
         (!is_any_other).then_some(rows)
+    }
+}
+
+impl About {
+    /// What each row of a list in an answer says in this field of its own, in order.
+    pub(super) fn words<'a>(
+        &self,
+        answer: &'a Answer,
+        part: Part,
+        field: &str,
+    ) -> Vec<Cow<'a, str>> {
+        let Self::Values { kind, place } = self else { return Vec::new() };
+        let mut words = Vec::new();
+        for value in values(answer, part, kind.as_deref()) {
+            find(value, None, place, &mut |row| {
+                words.extend(row.and_then(|row| row.get(field)?.string()));
+                false
+            });
+        }
+        words
     }
 }
 

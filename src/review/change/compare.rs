@@ -497,7 +497,10 @@ pub(super) fn takes_place(
     let may_be_of =
         |cassette: &&str| before().any(|(_, promise)| promise.contract.origin.may_be_of(cassette));
     let is_other = !was.are_recorded() && cassettes.len() < 2 && !cassettes.iter().any(may_be_of);
-    if !is_answered_again && (is_left || is_other) { Verdict::Unproven } else { Verdict::Breaking }
+    // What was only refused, of another request, may always have been answered.
+    let were_refused = endpoint.status < 400 && before().all(|(it, _)| it.status >= 400);
+    let may_be_other = is_left || is_other || were_refused;
+    if !is_answered_again && may_be_other { Verdict::Unproven } else { Verdict::Breaking }
 }
 
 /// Where a message is that shows something.

@@ -37,7 +37,9 @@ pub(super) fn answered(gone: &Endpoint, was: &Promises, is: &Promises) -> Option
     } else {
         requests::answered_otherwise(gone.status, other.status)
     };
-    let by_chance = weight.as_ref().and_then(|_| seldom_refused(gone, other, was, is));
+    let by_chance = weight.as_ref().and_then(|_| {
+        seldom_refused(gone, other, was, is).or_else(|| other_scenarios(gone, was, is))
+    });
     let draft = weighed(draft, gone, shown, weight, was);
     Some(match by_chance {
         Some(why) if draft.verdict == Verdict::Breaking => {
@@ -206,6 +208,17 @@ fn seldom_refused(
             "{lost} of about {} recordings were refused before: that may be chance",
             lost + kept
         )
+    })
+}
+
+/// Why another answer may come to other requests: where only the contract is known, nobody knows what is asked anew.
+fn other_scenarios(gone: &Endpoint, was: &Promises, is: &Promises) -> Option<String> {
+    let before = was.all.iter().filter(|(it, _)| is_beside(gone, it));
+    let before: usize = before.map(|(_, it)| it.contract.origin.recordings).sum();
+    let now = is.all.keys().filter(|it| is_beside(gone, it));
+    let now: usize = now.map(|it| recordings(is.traffic.answers(it))).sum();
+    (!was.are_recorded() && now > before).then(|| {
+        format!("{now} recordings show the path, and {before} did before: others may ask otherwise")
     })
 }
 

@@ -36,6 +36,7 @@ mod renames;
 mod report;
 mod requests;
 mod respelled;
+mod rows;
 mod rule;
 mod shapes;
 mod swap;

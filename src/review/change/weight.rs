@@ -15,6 +15,7 @@ use super::always::Question;
 use super::draft::Draft;
 use super::orders::{case_name, tags};
 use super::report::{Part, Verdict};
+use super::rows::{RowCounts, is_one_more};
 use super::rule::Rule;
 use super::varying::Varying;
 use crate::contract::order::Word;
@@ -28,6 +29,9 @@ pub(super) const CHANCE_OF_ALL: f64 = 0.05;
 /// What one in so many recordings shows is seen often, and what so many show.
 const OFTEN: usize = 4;
 pub(super) const MANY: usize = 5;
+
+/// The header field that says where other pages are.
+const LINK: &str = "link";
 
 /// What is known of an endpoint on both sides.
 pub(super) struct Sides<'a> {
@@ -76,6 +80,32 @@ impl<'a> Recorded<'a> {
         let is_it = |answer: &&&Answer| places.is_some_and(|it| it.contains(&answer.place));
         let mut showing = self.new.iter().filter(is_it).peekable();
         showing.peek().is_some() && showing.all(|answer| answer.is_asked(&draft.key))
+    }
+
+    /// Why a change that is shown may be none all the same.
+    fn excuse(&self, draft: &Draft, weight: &Weight) -> Option<&'static str> {
+        let is_link = draft.part == Part::Headers && draft.path.split('.').next() == Some(LINK);
+        match draft.rule {
+            Rule::ValueNew if self.is_echo(draft) => {
+                Some("the requests say it, too: the server may repeat it")
+            }
+            Rule::ValueNew if is_one_more(draft, &self.old, &self.new) => {
+                Some("it stands in a row of its own, beside all rows of before")
+            }
+            Rule::FieldMissing if is_link && weight.may_be_chance() => {
+                Some("a page that is the last, or the only one, leads nowhere")
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether all answers that show a change were left at once by their clients.
+    fn are_left_at_once(&self, draft: &Draft) -> bool {
+        let places = draft.shown.iter().flat_map(|shown| &shown.places);
+        let places: BTreeSet<&String> = places.collect();
+        let mut showing =
+            self.new.iter().filter(|answer| places.contains(&answer.place)).peekable();
+        showing.peek().is_some() && showing.all(|answer| answer.is_left_at_once)
     }
 
     /// Those of the new ones that show a change.
@@ -127,6 +157,10 @@ impl Sides<'_> {
             let is_rule = draft.cases.is_empty()
                 || (weight.all >= 2 && weight.before.is_none_or(|it| it >= 2));
             let is_end = matches!(draft.rule, Rule::OrderEndNew | Rule::OrderMissing);
+            if is_end && known.are_left_at_once(draft) && weight.may_be_chance() {
+                draft.doubt("the client closed it at once, and more may have been on its way");
+                continue;
+            }
             if is_end && is_rule && self.is_over(draft, &known.new) {
                 continue;
             }
@@ -143,8 +177,8 @@ impl Sides<'_> {
                     && !(is_of_values && known.varying().is_by_chance);
             if is_alone || !is_shown {
                 draft.doubt(weight.sentence());
-            } else if draft.rule == Rule::ValueNew && known.is_echo(draft) {
-                draft.doubt("the requests say it, too: the server may repeat it");
+            } else if let Some(why) = known.excuse(draft, &weight) {
+                draft.doubt(why);
             }
         }
     }
@@ -466,39 +500,6 @@ pub(super) struct Weight {
     pub is_beside_others: bool,
 }
 
-/// How many rows show a change, how many could, and how many of before could.
-struct RowCounts {
-    broken: usize,
-    all: usize,
-    before: usize,
-    /// Whether an answer that shows it has rows that do not.
-    is_beside_others: bool,
-}
-
-impl RowCounts {
-    /// Nothing if anything but rows could show it, or if one that was there before does: that it was
-    /// another then is no chance.
-    fn of(draft: &Draft, about: &About, new: &[&Answer], old: &[&Answer]) -> Option<Self> {
-        let before = about.rows(old, draft.part)?;
-        let all = about.rows(new, draft.part)?;
-        let broken = draft.rows.iter().filter_map(|row| all.get(row.as_str()));
-        let broken: Vec<&String> = broken.collect();
-        let known: BTreeSet<&String> = before.values().collect();
-        let is_known = broken.iter().any(|row| known.contains(row));
-        let places = &draft.shown.as_ref()?.places;
-        let shown: Vec<&Answer> =
-            new.iter().copied().filter(|answer| places.contains(&answer.place)).collect();
-        let beside = about.rows(&shown, draft.part)?;
-        let counts = Self {
-            broken: broken.len(),
-            all: all.len(),
-            before: before.len(),
-            is_beside_others: beside.keys().any(|row| !draft.rows.contains(*row)),
-        };
-        (!is_known && counts.broken > 0).then_some(counts)
-    }
-}
-
 impl Weight {
     /// Each row that recordings show counts once, however many of them show it.
     fn limit(&mut self, rows: &RowCounts) {
@@ -521,6 +522,11 @@ impl Weight {
         let is_each = self.is_each() && self.all >= 2 && !self.is_seldom && self.is_rare();
         let before = self.before.or(Some(self.promised).filter(|promised| *promised > 0));
         is_each || before.is_some_and(|before| self.chance(before) < CHANCE)
+    }
+
+    /// Whether chance may explain the counts alone.
+    fn may_be_chance(&self) -> bool {
+        self.chance(self.before.unwrap_or(self.promised)) >= CHANCE
     }
 
     /// Whether it is no chance either, where chance has tried so often. The bound is how likely the counts of both sides

@@ -88,8 +88,14 @@ fn pages(is_ignored: bool) -> Side {
             asked("GET", at, "", 200, &format!(r#"{{"data":[{}]}}"#, [0, 1].map(row).join(",")))
         };
         // Without a number it is the first page again.
-        let interactions =
-            [page(0, "/list?q=x"), page(0, "/list?q=x&page=1"), page(1, "/list?q=x&page=2")];
+        let interactions = [
+            page(0, "/list?q=x"),
+            page(0, "/list?q=x&page=1"),
+            page(1, "/list?q=x&page=2"),
+            // What is put before a page moves its rows to the next one.
+            asked("POST", "/rows", "{}", 200, "{}"),
+            page(0, "/list?q=x&page=2"),
+        ];
         let cassette = Cassette { interactions: interactions.into(), ..Cassette::default() };
         (Name::new(format!("c-{number}")).unwrap(), cassette)
     };

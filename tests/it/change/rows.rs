@@ -136,3 +136,35 @@ fn what_a_message_of_json_rpc_answers_is_no_row() {
     );
     assert!(of_one.changes[0].why.starts_with("one and the same object shows it"));
 }
+
+#[test]
+fn one_more_thing_in_a_list_is_no_other_thing() {
+    let list = |names: &'static [&'static str], field: &'static str| -> Vec<(Name, Cassette)> {
+        let one = |number: usize| {
+            let row = |name: &&str| format!(r#"{{"{field}":"{name}","n":{number}}}"#);
+            let rows = names.iter().map(row).collect::<Vec<_>>().join(",");
+            let said = format!(r#"{{"agents":[{rows}]}}"#);
+            let interactions = vec![exchange("/agents", &asked(number), 200, &[&said])];
+            let cassette = Cassette { interactions, ..Cassette::default() };
+            (Name::new(format!("c-{number}")).unwrap(), cassette)
+        };
+        (0..12).map(one).collect()
+    };
+    let both = |old: &[(Name, Cassette)], new: &[(Name, Cassette)]| {
+        [told(&compared(old, new)), told(&checked(old, new))]
+    };
+
+    let more = both(&list(&["helper"], "name"), &list(&["helper", "cook"], "name"));
+    let other = both(&list(&["helper"], "name"), &list(&["cook"], "name"));
+    let twice = both(&list(&["helper"], "name"), &list(&["helper", "cook", "cook"], "name"));
+    let kind = both(&list(&["helper"], "kind"), &list(&["helper", "cook"], "kind"));
+
+    let new = "unproven value-new: `agents[].name` can be `\"cook\"`".to_owned();
+    for told in &more {
+        assert!(told.contains(&new), "{told:?}");
+        assert!(told.iter().all(|it| it.starts_with("unproven")), "{told:?}");
+    }
+    for told in other.iter().chain(&twice).chain(&kind) {
+        assert!(told.iter().any(|it| it.starts_with("breaking value-")), "{told:?}");
+    }
+}

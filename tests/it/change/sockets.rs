@@ -221,3 +221,25 @@ fn a_message_is_numbered_within_its_interaction_and_found_in_the_file() {
     assert!(shown.contains("2 interactions · 2 messages sent"), "{shown}");
     assert!(shown.contains("\n2.1 SEND /feed") && shown.contains("\n2.2 SEND /feed"), "{shown}");
 }
+
+#[test]
+fn what_was_on_its_way_when_the_client_closed_at_once_is_unproven() {
+    const BEGUN: &str = r#"{"ms": 1, "from": "client", "json": {"type": "input", "text": "hello"}},
+        {"ms": 2, "from": "server", "json": {"type": "delta", "text": "hi"}}"#;
+    let closed = |said: &str, ms: usize| {
+        format!(r#"{said},{{"ms": {ms}, "from": "client", "close": 1000}}"#)
+    };
+    let lost = |count: usize, ms: usize| {
+        let old = recordings(count, |_| closed(ASKED, 5));
+        let new = recordings(count, |_| closed(BEGUN, ms));
+        [told(&compared(&old, &new)), told(&checked(&old, &new))]
+    };
+    let ends = |verdict: &str, told: &Vec<String>| {
+        told.iter().any(|it| it.starts_with(&format!("{verdict} order-end-new")))
+    };
+
+    assert!(lost(1, 4).iter().all(|told| ends("unproven", told)), "{:?}", lost(1, 4));
+    // It waited for more, or all of several did not get it.
+    assert!(lost(1, 900).iter().all(|told| ends("breaking", told)), "{:?}", lost(1, 900));
+    assert!(lost(6, 4).iter().all(|told| ends("breaking", told)), "{:?}", lost(6, 4));
+}
