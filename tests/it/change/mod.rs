@@ -3,6 +3,7 @@
 mod always;
 mod approvals;
 mod faces;
+mod foreign;
 mod forms;
 mod headlines;
 mod instead;

@@ -1,0 +1,166 @@
+//! What recordings of other services show, and no server promises.
+
+use super::recordings::{checked, exchange, learned};
+use super::state::{Side, apart, both};
+use super::told;
+use retape::cassette::Interaction;
+use retape::{Cassette, Name};
+
+fn get(path: &str, status: u16, said: &str) -> Interaction {
+    let mut interaction = exchange(path, "", status, &[said]);
+    interaction.request.method = "GET".to_owned();
+    interaction
+}
+
+/// The lines of the contracts learned from these.
+fn lines(side: &Side) -> Vec<String> {
+    let text = ToString::to_string;
+    let texts: Vec<String> = learned(side).iter().map(text).collect();
+    texts.iter().flat_map(|text| text.lines()).map(|line| line.trim().to_owned()).collect()
+}
+
+#[test]
+fn a_map_by_what_is_said_elsewhere_has_no_fields() {
+    let side = |run: usize| {
+        let said = format!(
+            r#"{{"active":["local-run-{run}"],"by_run":{{"local-run-{run}":["made"]}},"other-name-1":1}}"#
+        );
+        apart("c", [exchange("/loop", r#"{"go":true}"#, 200, &[&said])])
+    };
+
+    assert_eq!(both(&side(16), &side(31)), [const { Vec::<String>::new() }; 2]);
+    // What nothing else says is a field.
+    let lines = lines(&side(16));
+    assert!(lines.contains(&"other-name-1: integer".to_owned()), "{lines:?}");
+}
+
+#[test]
+fn a_word_beside_identifiers_is_an_endpoint_of_its_own() {
+    let item = |number: usize| {
+        get(&format!("/cases/9daaa414-8843-46e2-8360-c36d3713{number:04}"), 200, r#"{"case":1}"#)
+    };
+    let old = apart("c", (0..6).map(item));
+    let words = ["/cases/types", "/cases/search"].map(|path| get(path, 200, r#"{"types":[]}"#));
+    let new = apart("n", (6..12).map(item).chain(words));
+
+    for told in both(&old, &new) {
+        let new: Vec<&String> = told
+            .iter()
+            .filter(|it| *it == "compatible endpoint-new: the endpoint is new")
+            .collect();
+        assert_eq!(new.len(), 2, "{told:?}");
+        assert!(told.iter().all(|it| !it.starts_with("breaking")), "{told:?}");
+    }
+}
+
+#[test]
+fn a_version_that_the_server_adds_and_a_uuid_without_dashes_are_echoes() {
+    let uuid = "9daaa414-8843-46e2-8360-c36d3713";
+    let side = |model: &str, version: &str, dashes: bool| -> Side {
+        let one = |number: usize| {
+            let page = format!("{uuid}{number:04}");
+            let asked = if dashes { page.clone() } else { page.replace('-', "") };
+            let asked = format!(r#"{{"model":"{model}","page":"{asked}"}}"#);
+            let said = format!(r#"{{"model":"{model}{version}","page":"{page}"}}"#);
+            exchange("/pages", &asked, 200, &[&said])
+        };
+        apart("c", (0..12).map(one))
+    };
+    let old = side("claude-opus-4-6", "", true);
+    let kept = lines(&old);
+    for line in ["model equals request.model", "page equals request.page"] {
+        assert!(kept.contains(&line.to_owned()), "{kept:?}");
+    }
+
+    assert_eq!(told(&checked(&old, &side("claude-haiku-4-5", "-20251001", false))), [""; 0]);
+    let other = told(&checked(&old, &side("claude-haiku-4-5", "-lite", false)));
+    let broken = "`model equals request.model` does not hold any more";
+    assert!(other.iter().any(|it| it.ends_with(broken)), "{other:?}");
+}
+
+#[test]
+fn a_number_deep_in_a_request_is_no_page_size() {
+    let side = |asked: fn(usize) -> String| {
+        let rows = |number: usize| vec![r#"{"n":1}"#; 1 + number % 3].join(",");
+        let one = |number: usize| {
+            let said = format!(r#"{{"rows":[{}]}}"#, rows(number));
+            exchange("/ask", &asked(1 + number % 3), 200, &[&said])
+        };
+        lines(&apart("c", (0..12).map(one)))
+    };
+
+    let plain = side(|most| format!(r#"{{"page":{{"limit":{most}}}}}"#));
+    let deep = side(|most| format!(r#"{{"schema":{{"ids":{{"maxItems":{most}}}}}}}"#));
+    assert!(plain.contains(&"_.rows[] at most request.page.limit".to_owned()), "{plain:?}");
+    assert!(deep.iter().all(|line| !line.contains("maxItems")), "{deep:?}");
+}
+
+#[test]
+fn two_letters_before_a_mark_are_a_prefix_where_several_have_them() {
+    let lines = |ids: &[&str]| {
+        let said =
+            ids.iter().map(|id| exchange("/ask", "{}", 200, &[&format!(r#"{{"id":"{id}"}}"#)]));
+        lines(&apart("c", said))
+    };
+
+    let one = lines(&["s_P6aZnMMZq5qtsPj9fy"]);
+    let several = lines(&["s_P6aZnMMZq5qtsPj9fy", "s_VP6afiZEuitz7IPypu", "s_lP6ae3uJuqGz7IP6e9"]);
+    let call = lines(&["call_P6aZnMMZq5qtsPj9fy"]);
+    assert!(one.contains(&"id: Id".to_owned()), "{one:?}");
+    assert!(several.contains(&"id: Id<s>".to_owned()), "{several:?}");
+    assert!(call.contains(&"id: Id<call>".to_owned()), "{call:?}");
+}
+
+#[test]
+fn what_was_only_refused_may_always_have_been_answered() {
+    let refused = apart("old", [get("/report", 400, r#"{"error":"bad"}"#)]);
+    let answered =
+        apart("new", (0..3).map(|at| get(&format!("/report?q={at}"), 200, r#"{"n":1}"#)));
+    let told = told(&checked(&refused, &answered));
+    assert!(told.iter().all(|it| !it.starts_with("breaking")), "{told:?}");
+    assert!(told.contains(&"unproven status-new: it answers 200".to_owned()), "{told:?}");
+}
+
+#[test]
+fn more_recordings_of_one_media_type_take_no_others_place() {
+    let asked = |number: usize, is_stream: bool| {
+        let said: &[&str] = &[r#"{"x":1}"#, r#"{"x":2}"#];
+        let asked = format!(r#"{{"text":"{number}"}}"#);
+        exchange("/chat", &asked, 200, if is_stream { said } else { &said[..1] })
+    };
+    let old = apart("old", (0..24).map(|it| asked(it, it < 12)));
+    let more = apart("new", (30..70).map(|it| asked(it, false)));
+    let as_many = apart("new", (30..54).map(|it| asked(it, false)));
+
+    let gone = |told: Vec<String>| -> Vec<String> {
+        told.into_iter().filter(|it| it.contains("media-gone")).collect()
+    };
+    let [more, as_many] = [more, as_many].map(|new| gone(told(&checked(&old, &new))));
+    assert!(more.iter().all(|it| !it.starts_with("breaking")), "{more:?}");
+    assert!(as_many.iter().any(|it| it.starts_with("breaking")), "{as_many:?}");
+}
+
+#[test]
+fn a_last_page_leads_nowhere() {
+    let pages = |count: usize, has_next: bool| -> Side {
+        let one = |number: usize| {
+            let mut page = get(&format!("/list?q={number}"), 200, r#"{"rows":[1]}"#);
+            if let retape::cassette::Outcome::Response(response) = &mut page.outcome
+                && has_next
+            {
+                let link = format!("</list?q={number}&page=2>; rel=\"next\"");
+                response.headers.append("link", link);
+            }
+            let cassette = Cassette { interactions: vec![page], ..Cassette::default() };
+            (Name::new(format!("c-{number}")).unwrap(), cassette)
+        };
+        (0..count).map(one).collect()
+    };
+
+    let few = both(&pages(3, true), &pages(3, false));
+    let many = both(&pages(12, true), &pages(12, false));
+    for told in &few {
+        assert!(told.iter().all(|it| !it.starts_with("breaking")), "{told:?}");
+    }
+    assert!(many.iter().all(|told| told.iter().any(|it| it.starts_with("breaking"))), "{many:?}");
+}
