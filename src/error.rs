@@ -153,6 +153,8 @@ pub(crate) enum Kind {
     Unread {
         sign: char,
     },
+    /// A client speaks TLS where retape does not.
+    SpeaksTls,
     /// No session of that name was opened.
     NoSession {
         session: String,
@@ -430,6 +432,7 @@ impl fmt::Display for Kind {
             Self::Unanswered { is_all } => f.write_str(UNANSWERED[usize::from(*is_all)]),
             Self::Upgrade { protocol } => write!(f, "an upgrade to `{protocol}` is not supported"),
             Self::Unread { sign } => write!(f, "a target has a `{sign}` that is not encoded"),
+            Self::SpeaksTls => f.write_str("a client speaks TLS to retape, which listens without"),
             Self::NoSession { session } => write!(f, "no session `{session}` was opened"),
             Self::OutOfFiles => f.write_str(OUT_OF_FILES),
             Self::Unused => f.write_str("no request reached retape"),

@@ -52,6 +52,8 @@ struct Sample<'m> {
     /// The type by what is usual.
     usual: String,
     event: Option<&'m str>,
+    /// The type that the server says: the name of the event, or a word in a field that is called so.
+    said: Option<String>,
     /// What may be a type, by place.
     words: BTreeMap<String, String>,
     /// Where anything stands.
@@ -81,7 +83,7 @@ impl Protocols {
         let usual = types(&samples, |sample| Some(&sample.usual));
         let mut most = scale.saved(&usual, None).max(0.0);
         let mut best = None;
-        let events = types(&samples, |sample| sample.event);
+        let said = types(&samples, |sample| sample.said.as_deref());
         for told in candidates(&samples) {
             // What a message says of itself counts before what of it is there.
             let is_said = matches!(best, Some(TagSource::Field(_) | TagSource::Event));
@@ -89,7 +91,7 @@ impl Protocols {
                 continue;
             }
             let types = types(&samples, |sample| sample.says(&told));
-            if !refines(&types, &events) {
+            if !refines(&types, &said) {
                 continue;
             }
             let saved = scale.saved(&types, Some(&told));
@@ -199,6 +201,10 @@ impl Protocols {
             body: *body,
             usual: self.tag(&message.data, message.event.as_deref()).as_str().to_owned(),
             event: message.event.as_deref(),
+            said: message
+                .event
+                .clone()
+                .or_else(|| self.typed(object).map(|tag| tag.as_str().to_owned())),
             words: leaves.iter().filter_map(Seen::word).collect(),
             places: leaves.iter().filter_map(Seen::place).collect(),
             fields: leaves.iter().filter_map(Seen::field).collect(),
@@ -372,16 +378,16 @@ fn may_tell(told: &TagSource, samples: &[Sample<'_>]) -> bool {
         && come_again
 }
 
-/// Whether each type is of one event, where all messages have an event with a name and there are several: that name is
-/// what a server says of the type, and a field may only say more.
-fn refines(types: &[Option<usize>], events: &[Option<usize>]) -> bool {
-    let several = events.iter().flatten().any(|event| *event > 0);
-    if !several || events.contains(&None) {
+/// Whether each type is of one that the server says, where all messages say one and there are several: something else
+/// may only say more.
+fn refines(types: &[Option<usize>], said: &[Option<usize>]) -> bool {
+    let several = said.iter().flatten().any(|word| *word > 0);
+    if !several || said.contains(&None) {
         return true;
     }
     let mut of: BTreeMap<usize, usize> = BTreeMap::new();
-    let said = types.iter().zip(events).filter_map(|(tag, event)| Some(((*tag)?, (*event)?)));
-    said.into_iter().all(|(tag, event)| *of.entry(tag).or_insert(event) == event)
+    let mut both = types.iter().zip(said).filter_map(|(tag, word)| Some(((*tag)?, (*word)?)));
+    both.all(|(tag, word)| *of.entry(tag).or_insert(word) == word)
 }
 
 /// The types of messages as numbers, in the order in which they first come.

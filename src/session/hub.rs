@@ -287,12 +287,12 @@ impl Handler for Hub {
     }
 
     fn unread(&self, via: Option<&Via>, unread: &Unread) {
-        let session = via.map_or_else(|| self.session_of(&unread.target), |via| &via.session);
-        self.gateway_of(session).unserved(
-            session,
-            (&unread.method, &unread.target),
-            unserved::unread(unread),
-        );
+        let asked = match unread {
+            Unread::Target { method, target, .. } => (method.as_str(), target.as_str()),
+            Unread::Tls => ("TLS", "/"),
+        };
+        let session = via.map_or_else(|| self.session_of(asked.1), |via| &via.session);
+        self.gateway_of(session).unserved(session, asked, unserved::unread(unread));
     }
 }
 

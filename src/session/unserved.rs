@@ -15,14 +15,19 @@ pub(super) fn upgrade(protocol: &str) -> Error {
     )
 }
 
-/// Servers differ in what they make of it, and HTTP forbids it.
+/// Of what stands in a target servers differ in what they make, and HTTP forbids it.
 pub(super) fn unread(unread: &Unread) -> Error {
-    let Unread { sign, .. } = unread;
-    Error::new(Kind::Unread { sign: *sign }).with_hint(format!(
-        "let your client encode it, as `%{:02X}`: what builds a URL from parts does (`params=` in Python, \
-         `URLSearchParams`, `curl --data-urlencode`)",
-        u32::from(*sign)
-    ))
+    match unread {
+        Unread::Target { sign, .. } => Error::new(Kind::Unread { sign: *sign }).with_hint(format!(
+            "let your client encode it, as `%{:02X}`: what builds a URL from parts does (`params=` in Python, \
+             `URLSearchParams`, `curl --data-urlencode`)",
+            u32::from(*sign)
+        )),
+        Unread::Tls => Error::new(Kind::SpeaksTls).with_hint(
+            "give the client the address as RETAPE_URL says it, with `http://` or `ws://`; one that makes `https://` \
+             or `wss://` of any address needs `--proxy`",
+        ),
+    }
 }
 
 impl Gateway {

@@ -30,6 +30,8 @@ pub(super) struct Before<'v> {
     pub(super) is_said: bool,
     /// Whether that was in another piece of the same message, in which nothing can be otherwise.
     pub(super) is_same: bool,
+    /// Whether it stands in a list: how the rows of one message follow each other is not how messages do.
+    pub(super) is_row: bool,
 }
 
 impl Alone {
@@ -51,7 +53,10 @@ impl Alone {
     /// Whether it holds of a value behind others. None if such values cannot break it.
     pub(super) fn holds(self, before: Before<'_>, now: &Value<'_>) -> Option<bool> {
         let keys = || Some((before.last.key()?, now.key()?));
-        let numbers = || Some((before.last.counted()?, now.counted()?));
+        let numbers = || {
+            let numbers = Some((before.last.counted()?, now.counted()?));
+            numbers.filter(|_| !before.is_row)
+        };
         match self {
             Self::Constant => keys().filter(|_| !before.is_same).map(|(last, now)| last == now),
             Self::Unique => keys().map(|_| !before.is_said),

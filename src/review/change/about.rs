@@ -1,7 +1,7 @@
 //! Which answers could show a change, and what of them could.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::report::Part;
 use crate::contract::invariant::Invariant;
@@ -88,6 +88,57 @@ impl About {
             });
         }
         words
+    }
+}
+
+impl About {
+    /// Whether the members of what stands there have the names that the client gave to those of a field of the same
+    /// name: `"files": {"a.py": …}`, `"metadata": {…}`.
+    pub(super) fn is_named_by_client(&self, answer: &Answer, part: Part) -> bool {
+        let Self::Values { kind, place } = self else { return false };
+        let (Some(field), Some(asked)) = (place.last(), answer.asked.as_deref()) else {
+            return false;
+        };
+        let mut given: Vec<BTreeSet<Cow<'_, str>>> = Vec::new();
+        objects_called(Text::known(asked), field, DEEPEST, &mut |object| {
+            given.push(object.members().map(|(name, _)| name).collect());
+        });
+        let said = values(answer, part, kind.as_deref()).flat_map(|value| at(value, place));
+        let names = said.map(|it| it.members().map(|(name, _)| name).collect());
+        let names: Vec<BTreeSet<Cow<'_, str>>> = names.collect();
+        let is_given = |names: &BTreeSet<Cow<'_, str>>| {
+            !names.is_empty() && given.iter().any(|given| names.is_subset(given))
+        };
+        !names.is_empty() && names.iter().all(is_given)
+    }
+}
+
+/// What stands below so many containers of a request is not looked at.
+const DEEPEST: usize = 8;
+
+/// What stands at a place; elements of arrays are not told apart.
+fn at<'t>(value: Text<'t>, place: &[String]) -> Vec<Text<'t>> {
+    let Some((step, rest)) = place.split_first() else { return vec![value] };
+    match value.container() {
+        Some(Container::Array) if step == "[]" => {
+            value.elements().flat_map(|element| at(element, rest)).collect()
+        }
+        Some(Container::Object) => value.get(step).map(|it| at(it, rest)).unwrap_or_default(),
+        _ => Vec::new(),
+    }
+}
+
+/// Tells the objects that stand in fields of a name.
+fn objects_called<'t>(value: Text<'t>, name: &str, room: usize, told: &mut dyn FnMut(Text<'t>)) {
+    let Some(room) = room.checked_sub(1) else { return };
+    for (own, member) in value.members() {
+        if own == name && member.container() == Some(Container::Object) {
+            told(member);
+        }
+        objects_called(member, name, room, told);
+    }
+    if value.container() == Some(Container::Array) {
+        value.elements().for_each(|element| objects_called(element, name, room, told));
     }
 }
 

@@ -19,6 +19,7 @@ mod compare;
 mod cut;
 mod draft;
 mod exchange;
+mod excuse;
 mod forms;
 mod gap;
 mod group;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::about::About;
 use super::draft::Draft;
+use super::excuse::all_showing;
 use super::weight::is_outcome;
 use crate::contract::Answer;
 
@@ -50,8 +51,10 @@ impl RowCounts {
 pub(super) fn is_one_more(draft: &Draft, old: &[&Answer], new: &[&Answer]) -> bool {
     let Some((list, field)) = draft.path.rsplit_once("[].") else { return false };
     let is_of_row = !list.contains("[]") && !field.contains('.') && !is_outcome(&draft.path);
-    let Some(shown) = draft.shown.as_ref().filter(|_| is_of_row) else { return false };
-    let is_more = |answer: &&&Answer| {
+    if !is_of_row {
+        return false;
+    }
+    let is_more = |answer: &Answer| {
         let now = draft.about.words(answer, draft.part, field);
         let all: BTreeSet<&str> = now.iter().map(|word| &**word).collect();
         let is_kept = match old.iter().find(|old| old.place == answer.place) {
@@ -63,6 +66,5 @@ pub(super) fn is_one_more(draft: &Draft, old: &[&Answer], new: &[&Answer]) -> bo
         };
         is_kept && now.len() > 1 && all.len() == now.len()
     };
-    let mut showing = new.iter().filter(|answer| shown.places.contains(&answer.place)).peekable();
-    showing.peek().is_some() && showing.all(|answer| is_more(&answer))
+    all_showing(draft, new, is_more)
 }

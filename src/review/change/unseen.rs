@@ -5,7 +5,7 @@
 //! Nothing that a contract allows has to come, so what never comes again breaks none. Numbers tell that it is hardly
 //! chance: how many recordings of before show it, of those that could, and how many could now.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::always::Question;
 use super::draft::{Draft, tag_gone};
@@ -13,10 +13,11 @@ use super::instead::{hardly_chance, recordings};
 use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::shapes;
-use super::weight::CHANCE_OF_ALL;
+use super::weight::{CHANCE, CHANCE_OF_ALL};
 use crate::contract::order::{FEWEST, exact};
 use crate::contract::shape::{Loss, Lost, Share};
 use crate::contract::{self, Answer, Contract, Seen};
+use crate::message::DONE;
 
 /// Adds what is not seen any more to what else has changed. Where recordings of before are at hand they are counted;
 /// else the head of the contract tells their numbers.
@@ -50,6 +51,7 @@ pub(super) fn add(drafts: &mut Vec<Draft>, was: &Contract, [before, answers]: [&
         let share = known.get(&key).copied().filter(|share| share.is_often());
         let Some(share) = share else { continue };
         let draft = weighed(draft, share, now, often);
+        let draft = with_ends(draft, before, answers);
         if (draft.rule, &*draft.key) == (Rule::TypeGone, shapes::FILLED) {
             drafts.retain(|other| !is_element_gone(other, &draft));
         }
@@ -107,6 +109,28 @@ fn weighed(draft: Draft, before: Share, now: Share, often: usize) -> Draft {
     }
     let why = hardly_chance(now.all, [before.seen, before.all]);
     Draft { verdict: Verdict::Unproven, ..draft }.because(why)
+}
+
+/// That a type of message is gone breaks clients where answers ended with it: so many that were asked for the same, and
+/// do not any more, are no chance.
+fn with_ends(draft: Draft, before: &[Answer], answers: &[Answer]) -> Draft {
+    if draft.rule != Rule::TagGone || draft.verdict != Verdict::Unproven {
+        return draft;
+    }
+    let ends = |answer: &Answer| {
+        let tokens = answer.word.iter().flat_map(|word| word.tokens.iter().rev());
+        tokens.map(|token| &token.tag).find(|tag| *tag != DONE).cloned()
+    };
+    let of_before: HashMap<&str, &Answer> = before.iter().map(|it| (&*it.place, it)).collect();
+    let again = answers.iter().filter_map(|now| Some((*of_before.get(&*now.place)?, now)));
+    let same = again.filter(|(was, now)| Question::of(was).says_as(&Question::of(now)));
+    let ended = same.filter(|(was, _)| ends(was).as_ref() == Some(&draft.key));
+    let count = recordings(ended.map(|(_, now)| now)) as u64;
+    if exact([(count, count), (0, count)]) >= CHANCE {
+        return draft;
+    }
+    let what = format!("{}, with which answers to the same requests ended", draft.what);
+    Draft { verdict: Verdict::Breaking, what, why: String::new(), ..draft }
 }
 
 /// Whether a change says of the elements of a list what says that it is empty.

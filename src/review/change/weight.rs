@@ -13,9 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::about::{About, LOOKED_AT};
 use super::always::Question;
 use super::draft::Draft;
+use super::excuse::{all_showing, excuse};
 use super::orders::{case_name, tags};
 use super::report::{Part, Verdict};
-use super::rows::{RowCounts, is_one_more};
+use super::rows::RowCounts;
 use super::rule::Rule;
 use super::varying::Varying;
 use crate::contract::order::Word;
@@ -29,9 +30,6 @@ pub(super) const CHANCE_OF_ALL: f64 = 0.05;
 /// What one in so many recordings shows is seen often, and what so many show.
 const OFTEN: usize = 4;
 pub(super) const MANY: usize = 5;
-
-/// The header field that says where other pages are.
-const LINK: &str = "link";
 
 /// What is known of an endpoint on both sides.
 pub(super) struct Sides<'a> {
@@ -72,40 +70,6 @@ impl<'a> Recorded<'a> {
     /// How its answers differ by themselves.
     fn varying(&self) -> &Varying {
         self.varying.get_or_init(|| Varying::of(self.was, &self.old, &self.new))
-    }
-
-    /// Whether the requests of all answers that show a word say it as well.
-    fn is_echo(&self, draft: &Draft) -> bool {
-        let places = draft.shown.as_ref().map(|shown| &shown.places);
-        let is_it = |answer: &&&Answer| places.is_some_and(|it| it.contains(&answer.place));
-        let mut showing = self.new.iter().filter(is_it).peekable();
-        showing.peek().is_some() && showing.all(|answer| answer.is_asked(&draft.key))
-    }
-
-    /// Why a change that is shown may be none all the same.
-    fn excuse(&self, draft: &Draft, weight: &Weight) -> Option<&'static str> {
-        let is_link = draft.part == Part::Headers && draft.path.split('.').next() == Some(LINK);
-        match draft.rule {
-            Rule::ValueNew if self.is_echo(draft) => {
-                Some("the requests say it, too: the server may repeat it")
-            }
-            Rule::ValueNew if is_one_more(draft, &self.old, &self.new) => {
-                Some("it stands in a row of its own, beside all rows of before")
-            }
-            Rule::FieldMissing if is_link && weight.may_be_chance() => {
-                Some("a page that is the last, or the only one, leads nowhere")
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether all answers that show a change were left at once by their clients.
-    fn are_left_at_once(&self, draft: &Draft) -> bool {
-        let places = draft.shown.iter().flat_map(|shown| &shown.places);
-        let places: BTreeSet<&String> = places.collect();
-        let mut showing =
-            self.new.iter().filter(|answer| places.contains(&answer.place)).peekable();
-        showing.peek().is_some() && showing.all(|answer| answer.is_left_at_once)
     }
 
     /// Those of the new ones that show a change.
@@ -157,7 +121,10 @@ impl Sides<'_> {
             let is_rule = draft.cases.is_empty()
                 || (weight.all >= 2 && weight.before.is_none_or(|it| it >= 2));
             let is_end = matches!(draft.rule, Rule::OrderEndNew | Rule::OrderMissing);
-            if is_end && known.are_left_at_once(draft) && weight.may_be_chance() {
+            if is_end
+                && all_showing(draft, &known.new, |answer| answer.is_left_at_once)
+                && weight.may_be_chance()
+            {
                 draft.doubt("the client closed it at once, and more may have been on its way");
                 continue;
             }
@@ -177,7 +144,7 @@ impl Sides<'_> {
                     && !(is_of_values && known.varying().is_by_chance);
             if is_alone || !is_shown {
                 draft.doubt(weight.sentence());
-            } else if let Some(why) = known.excuse(draft, &weight) {
+            } else if let Some(why) = excuse(draft, &weight, [&known.old, &known.new]) {
                 draft.doubt(why);
             }
         }
@@ -525,7 +492,7 @@ impl Weight {
     }
 
     /// Whether chance may explain the counts alone.
-    fn may_be_chance(&self) -> bool {
+    pub(super) fn may_be_chance(&self) -> bool {
         self.chance(self.before.unwrap_or(self.promised)) >= CHANCE
     }
 

@@ -27,6 +27,9 @@ use crate::serve::lock;
 /// The last chunk of a body without trailers, as hyper writes it.
 const LAST: &[u8] = b"0\r\n\r\n";
 
+/// How a client begins that speaks TLS (RFC 8446, section 5.1).
+const HANDSHAKE: &[u8] = &[0x16, 0x03];
+
 /// Where interim answers to the request of a connection of HTTP/1.1 are said. It stands among the extensions
 /// of the request.
 #[derive(Debug, Clone, Default)]
@@ -39,19 +42,26 @@ struct Unsent {
     trailers: Option<Trailers>,
     /// The request that came last, if it cannot be read.
     unread: Option<Unread>,
+    /// Whether anything has come.
+    is_begun: bool,
     /// The task of the connection.
     connection: Option<Waker>,
 }
 
-/// A request that cannot be read, because of what stands in its target.
+/// A request that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unread {
-    /// `GET`, `POST`, …
-    pub method: String,
-    /// What it asks for, as it came.
-    pub target: String,
-    /// What is not encoded there.
-    pub sign: char,
+pub enum Unread {
+    /// Because of what stands in its target.
+    Target {
+        /// `GET`, `POST`, …
+        method: String,
+        /// What it asks for, as it came.
+        target: String,
+        /// What is not encoded there.
+        sign: char,
+    },
+    /// Because the client speaks TLS.
+    Tls,
 }
 
 #[derive(Debug)]
@@ -107,8 +117,12 @@ impl Early {
 
     /// Looks at what has come, which most often begins with a request if it holds the first line of one.
     fn look_at(&self, bytes: &[u8]) {
+        let mut unsent = self.unsent();
+        let is_first = !std::mem::replace(&mut unsent.is_begun, true);
         if let Some((method, target)) = first_line(bytes) {
-            self.unsent().unread = Unread::of(method, target);
+            unsent.unread = Unread::of(method, target);
+        } else if is_first && bytes.starts_with(HANDSHAKE) {
+            unsent.unread = Some(Unread::Tls);
         }
     }
 
@@ -122,7 +136,7 @@ impl Unread {
         let sign = target.iter().find(|byte| br#""<>`"#.contains(byte))?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let is_read = Uri::try_from(target).is_ok();
-        (!is_read).then(|| Self {
+        (!is_read).then(|| Self::Target {
             method: text(method),
             target: text(target),
             sign: char::from(*sign),

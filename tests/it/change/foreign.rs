@@ -164,3 +164,31 @@ fn a_last_page_leads_nowhere() {
     }
     assert!(many.iter().all(|told| told.iter().any(|it| it.starts_with("breaking"))), "{many:?}");
 }
+
+#[test]
+fn what_clients_name_and_kinds_that_they_send_are_no_promise() {
+    let side = |name: &str, kind: &str| -> Side {
+        let one = |number: usize| {
+            let sent = format!(
+                r#"{{"files":{{"{name}":{{"n":{number}}}}},"tools":[{{"type":"{kind}"}}]}}"#
+            );
+            exchange("/gists", &sent, 200, &[&sent.replace("\"n\"", "\"size\"")])
+        };
+        apart("c", (0..12).map(one))
+    };
+    let forgetting = |side: Side| -> Side {
+        let forget = |(name, mut cassette): (Name, Cassette)| {
+            for interaction in &mut cassette.interactions {
+                interaction.request.body = r#"{"go":true}"#.to_owned().into();
+            }
+            (name, cassette)
+        };
+        side.into_iter().map(forget).collect()
+    };
+    let old = side("one.py", "function");
+
+    let told = super::told(&checked(&old, &side("other.py", "file_search")));
+    assert!(told.iter().all(|it| !it.starts_with("breaking")), "{told:?}");
+    let unasked = super::told(&checked(&old, &forgetting(side("other.py", "file_search"))));
+    assert!(unasked.iter().any(|it| it.starts_with("breaking field-missing")), "{unasked:?}");
+}
