@@ -8,7 +8,7 @@ use crate::cassette::{End, Interaction, Response};
 use crate::contract::invariant;
 use crate::contract::order::Token;
 use crate::identity::{Meaning, identifiers};
-use crate::message::ndjson::RECORD_SEPARATOR;
+use crate::message::ndjson::{RECORD_SEPARATOR, packet};
 use crate::message::{Framing, Message, Messages, Protocols, Tag, Trace, telling};
 use crate::text::json::{Container, Text};
 use crate::text::rpc::Envelope;
@@ -41,7 +41,11 @@ impl Read {
         let body = interaction.request.readable();
         // SignalR ends each message with it.
         let body = body.strip_suffix(&[RECORD_SEPARATOR]).unwrap_or(&body);
-        let asked = Text::parse(body);
+        let packet = || {
+            let text = str::from_utf8(body).ok()?;
+            packet(text).map(|(_, at)| Text::known(&text[at..]))
+        };
+        let asked = Text::parse(body).or_else(packet);
         let cut = interaction.response().map(|response| Cut::of(response, protocols, asked));
         Self { asked: asked.map(|text| text.as_str().to_owned()), cut }
     }

@@ -217,9 +217,11 @@ pub(crate) const CLOSE: &str = "close ";
 type Came = (usize, u64);
 
 fn line(item: ndjson::Item, (chunk, ms): Came, protocols: &Protocols) -> Message {
-    let ndjson::Item { text: data, range } = item;
-    let (tag, is_json) = protocols.read(&data, None);
-    Message { tag, event: None, has_id: false, data, is_json, range, chunk, ms }
+    let ndjson::Item { text, range } = item;
+    let length = text.len();
+    let message = protocols.message(text);
+    let start = range.start + (length - message.data.len());
+    Message { range: start..range.end, chunk, ms, ..message }
 }
 
 fn packed(item: amazon::Item, (chunk, ms): Came, protocols: &Protocols) -> Message {

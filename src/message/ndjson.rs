@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::text::json::Text;
+
 /// What stands before each value of a JSON sequence, or behind it. No JSON has it inside.
 pub(crate) const RECORD_SEPARATOR: u8 = 0x1e;
 
@@ -20,6 +22,31 @@ pub struct Item {
     pub text: String,
     /// Where that text stands in the body, in bytes.
     pub range: Range<usize>,
+}
+
+/// The JSON of a packet of Engine.IO or Socket.IO, which stands behind what sort of packet it is, and perhaps a
+/// namespace and the number of its answer: `42["news",{}]`, `43/admin,7[{}]`. Gives the sort (`42`) and where the JSON
+/// begins.
+pub(crate) fn packet(text: &str) -> Option<(&str, usize)> {
+    let digits = |from: usize| {
+        let rest = text.as_bytes().get(from..).unwrap_or_default();
+        from + rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
+    };
+    // What Engine.IO calls a message (4) is a packet of Socket.IO.
+    let sort = &text[..digits(0).min(if text.starts_with('4') { 2 } else { 1 })];
+    if !sort.starts_with(|first: char| ('0'..='6').contains(&first)) {
+        return None;
+    }
+    let mut at = digits(0);
+    if text[at..].starts_with('-') {
+        at = digits(at + 1);
+    }
+    if text[at..].starts_with('/') {
+        at += text[at..].find(',')? + 1;
+        at = digits(at);
+    }
+    let is_json = text[at..].starts_with(['[', '{']) && Text::read(&text[at..]).is_some();
+    is_json.then_some((sort, at))
 }
 
 impl Decoder {

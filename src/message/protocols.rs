@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
 
+use super::ndjson;
 use super::tag::TEXT;
 use super::{Message, Tag, TagSource};
 use crate::config::{At, Config, Object, Protocol};
@@ -113,8 +114,16 @@ impl Protocols {
         Message { tag: said.unwrap_or(message.tag), ..message }
     }
 
-    /// What somebody says, as a message.
+    /// What somebody says, as a message. A packet of Socket.IO has the name of its event, or else of its sort.
     pub(crate) fn message(&self, data: String) -> Message {
+        if let Some((sort, at)) = ndjson::packet(&data) {
+            let json = Text::known(&data[at..]);
+            let first = json.elements().next().filter(|_| matches!(sort, "42" | "45"));
+            let event = first.and_then(Text::string).unwrap_or(Cow::Borrowed(sort)).into_owned();
+            let (tag, is_json) = self.read(&data[at..], Some(&event));
+            let event = Some(event);
+            return Message { event, ..Message::new(tag, data[at..].to_owned(), is_json) };
+        }
         let (tag, is_json) = self.read(&data, None);
         Message::new(tag, data, is_json)
     }

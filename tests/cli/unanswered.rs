@@ -303,6 +303,29 @@ fn a_target_that_cannot_be_read() {
 }
 
 #[test]
+fn a_client_that_speaks_tls() {
+    let (stage, server) = (Stage::new(), Upstream::json(|_| "[]".to_owned()));
+    let mut running =
+        Running::start(stage.retape(&["record", "--upstream", &server.url(), "tape"]));
+    let url = running.line();
+    let mut wire = Wire::connect(split(&url).0);
+    wire.send(b"\x16\x03\x01\x00\x05hello\r\n\r\n");
+    let _ = wire.head();
+    wire.close();
+    let (code, said) = running.stop();
+
+    assert_eq!((code, server.asked().len()), (Some(2), 0), "{said}");
+    let told = &said[said.find("not recorded:").unwrap_or_else(|| panic!("{said}"))..];
+    assert_snapshot!(stage.harmless(told), @"
+    not recorded: TLS /
+      a client speaks TLS to retape, which listens without
+      hint: give the client the address as RETAPE_URL says it, with `http://` or `ws://`; one that makes `https://` or `wss://` of any address needs `--proxy`
+    error: a client speaks TLS to retape, which listens without
+    hint: give the client the address as RETAPE_URL says it, with `http://` or `ws://`; one that makes `https://` or `wss://` of any address needs `--proxy`
+    ");
+}
+
+#[test]
 fn a_connection_that_becomes_something_else() {
     let (heard, told) = check_unserved("/exec/1/start", "Connection: Upgrade\r\nUpgrade: tcp\r\n");
 

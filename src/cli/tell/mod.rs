@@ -2,7 +2,7 @@
 
 mod recorded;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::env;
 use std::error::Error as _;
 use std::io::{ErrorKind, Write as _};
@@ -349,9 +349,7 @@ pub(super) fn endless(limit: Duration) {
 /// What became of the proof that so many recordings replay.
 pub(super) fn proven(proven: &Proven, recordings: usize, exit: Exit) {
     let runs = count(proven.runs, "run");
-    for miss in &proven.misses {
-        say(&missed("miss", miss));
-    }
+    all_missed(&proven.misses);
     let is_one = recordings == 1;
     names("made up by the client", &proven.made_up, is_one);
     names("looks made up, but was the same in each run and must stay so", &proven.fixed, is_one);
@@ -388,10 +386,13 @@ pub(super) fn proven(proven: &Proven, recordings: usize, exit: Exit) {
         }
         return;
     }
-    line(&format!(
-        "{RED}it does not replay{PLAIN} ({runs} without the server); the recording is kept"
-    ));
-    if proven.misses.is_empty() {
+    let runs = if proven.runs == 0 {
+        "no run was over".to_owned()
+    } else {
+        format!("{runs} without the server")
+    };
+    line(&format!("{RED}it does not replay{PLAIN} ({runs}); the recording is kept"));
+    if proven.misses.is_empty() && proven.runs > 0 {
         hint(
             "the command ends in another way, asks nothing, or makes up something else in each run: see `retape replay`",
         );
@@ -452,6 +453,23 @@ fn cassettes<'n>(what: &str, names: impl ExactSizeIterator<Item = &'n Name>) {
         0 => {}
         all if all > SHOWN => line(&format!("{what}: {shown} and {} more", all - SHOWN)),
         _ => line(&format!("{what}: {shown}")),
+    }
+}
+
+/// All misses of a run. A client that asks again and again is told of twice.
+fn all_missed(all: &[Miss]) {
+    const SHOWN: usize = 2;
+    let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for miss in all {
+        let count = counts.entry((&miss.method, &miss.path)).or_default();
+        *count += 1;
+        if *count <= SHOWN {
+            say(&missed("miss", miss));
+        }
+    }
+    for ((method, path), count) in counts.into_iter().filter(|(_, count)| *count > SHOWN) {
+        let asked = visible(&format!("{method} {path}")).into_owned();
+        line(&format!("{} of {asked}", self::count(count - SHOWN, "more miss")));
     }
 }
 

@@ -18,6 +18,7 @@ use super::echo::{Said, said};
 use super::holding::CHANCES;
 use super::learn::{Map, Names, Sight};
 use super::number::CHANCE;
+use super::trace::is_tuple;
 use crate::identity::Meaning;
 use crate::text::json::{Container, Text};
 
@@ -256,8 +257,12 @@ pub(super) fn walk<'j>(
             }
         }
         Some(Container::Array) => {
-            for value in json.elements() {
-                let above = path.enter_elements();
+            let is_tuple = path.as_str().is_empty() && is_tuple(json);
+            for (place, value) in json.elements().enumerate() {
+                let above = match is_tuple {
+                    true => path.enter(&place.to_string()),
+                    false => path.enter_elements(),
+                };
                 told(path, None, value);
                 walk(value, path, room, told);
                 path.leave(above);

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::claim::Path;
 use super::earlier::Earlier;
+use crate::config::LONGEST_TUPLE;
 use crate::contract::order::Extent;
 use crate::identity::{is_mixed, refers};
 use crate::text::json::{Container, Text, Token, Tokens, unescape};
@@ -116,8 +117,24 @@ pub(crate) fn identified<'j>(json: Text<'j>, mut told: impl FnMut(&Path, Cow<'j,
 /// its arrays are.
 pub(super) fn each<'j>(json: Text<'j>, told: &mut dyn FnMut(&Path, Row, Value<'j>)) {
     let mut way = Way::default();
-    collect(&mut json.tokens(), "", &mut way, told);
+    if is_tuple(json) {
+        for (place, element) in json.elements().enumerate() {
+            let above = way.path.enter(&place.to_string());
+            way.inside(above, |way| collect(&mut element.tokens(), "", way, told));
+        }
+    } else {
+        collect(&mut json.tokens(), "", &mut way, told);
+    }
     way.lengths.into_iter().for_each(|(path, length)| told(&path, 0, Value::Length(length)));
+}
+
+/// Whether a message is an array whose elements mean something by their place, `["topic", "event", {}]`: the first one
+/// is no object and no list.
+pub(super) fn is_tuple(json: Text<'_>) -> bool {
+    let first = || json.elements().next();
+    json.container() == Some(Container::Array)
+        && first().is_some_and(|first| first.container().is_none())
+        && json.elements().nth(LONGEST_TUPLE).is_none()
 }
 
 /// An element of an array that is in no other one, counted from 1 in its message; 0 for what is in none.

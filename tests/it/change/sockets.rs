@@ -243,3 +243,66 @@ fn what_was_on_its_way_when_the_client_closed_at_once_is_unproven() {
     assert!(lost(1, 900).iter().all(|told| ends("breaking", told)), "{:?}", lost(1, 900));
     assert!(lost(6, 4).iter().all(|told| ends("breaking", told)), "{:?}", lost(6, 4));
 }
+
+/// Talks of which the server says each packet so.
+fn packets(said: impl Fn(usize) -> Vec<String>) -> Side {
+    let text = |from: &str, text: &str| {
+        let text = serde_json::Value::from(text);
+        format!(r#"{{"ms": 1, "from": "{from}", "text": {text}}}"#)
+    };
+    recordings(8, |number| {
+        let asked = text("client", &format!(r#"42["feed",{number}]"#));
+        let said = said(number).into_iter().map(|it| text("server", &it));
+        let open = text("server", r#"0{"sid":"d0f3add44a674e82","pingInterval":25000}"#);
+        [open, asked].into_iter().chain(said).collect::<Vec<_>>().join(",")
+    })
+}
+
+#[test]
+fn the_json_of_packets_of_socket_io_is_read() {
+    let news = |rest: &'static str| {
+        move |number: usize| {
+            let news = |at: usize| format!(r#"42["news",{{"n":{at}{rest}}}]"#);
+            let mut said: Vec<String> = (0..2 + number % 3).map(news).collect();
+            said.push(r#"42/admin,["bye","done"]"#.to_owned());
+            said
+        }
+    };
+    let old = packets(news(r#","title":"t""#));
+
+    let lost = told(&compared(&old, &packets(news(""))));
+    let other = told(&compared(&old, &packets(news(r#","title":7"#))));
+    let renamed = packets(|at| {
+        let said = news(r#","title":"t""#)(at).into_iter();
+        said.map(|it| it.replace("news", "story")).collect()
+    });
+    let renamed = told(&compared(&old, &renamed));
+    for told in [&lost, &other, &renamed] {
+        assert!(told.iter().any(|it| it.starts_with("breaking")), "{told:?}");
+    }
+    assert_eq!(told(&compared(&old, &old)), [""; 0]);
+}
+
+#[test]
+fn the_places_of_a_message_that_is_an_array_are_tied() {
+    let reply = |number: usize, topic: &str| {
+        format!(r#"["{number}","room:{topic}","phx_reply",{{"status":"ok"}}]"#)
+    };
+    let talks = |is_wrong: bool| {
+        recordings(12, |number| {
+            let topic = if is_wrong { "other".to_owned() } else { format!("r{number}") };
+            let asked = format!(r#"["{number}","room:r{number}","join",{{}}]"#);
+            format!(
+                r#"{{"ms": 1, "from": "client", "json": {asked}}},
+                   {{"ms": 2, "from": "server", "json": {}}}"#,
+                reply(number, &topic)
+            )
+        })
+    };
+
+    for told in [compared(&talks(false), &talks(true)), checked(&talks(false), &talks(true))] {
+        let told = told.changes.iter().map(|it| it.what.clone()).collect::<Vec<_>>();
+        assert_eq!(told, ["`array.1 equals request.1` does not hold any more"]);
+    }
+    assert_eq!(told(&compared(&talks(false), &talks(false))), [""; 0]);
+}
