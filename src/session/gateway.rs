@@ -219,11 +219,12 @@ impl Gateway {
 
     fn left(&self, left: impl Fn(&Slot, &Replayer) -> Vec<usize>) -> Vec<Unplayed> {
         let mut all = Vec::new();
-        for (session, slot) in lock(&self.tracks).iter() {
+        let tracks = lock(&self.tracks);
+        let asked = tracks.iter().filter(|(_, slot)| !slot.is_passed_over(tracks.values()));
+        for (session, slot) in asked {
             let Some(replayer) = slot.replayer() else { continue };
             let interactions = &replayer.recorded().cassette().interactions;
-            let left = left(slot, replayer).into_iter();
-            let left = left.filter(|interaction| !replayer.may_leave_out(*interaction));
+            let left = left(slot, replayer).into_iter().filter(|it| !replayer.may_leave_out(*it));
             all.extend(left.map(|interaction| Unplayed {
                 session: session.clone(),
                 cassette: slot.cassette.to_string(),

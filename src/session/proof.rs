@@ -157,13 +157,18 @@ impl SessionBuilder {
             proven.tokens = proven.tokens_in(&recorded);
         }
         proven.paced &= proven.replays;
-        for (name, folder) in recorded.iter().filter(|_| proven.paced) {
-            rewrite(folder, name, |cassette| {
-                cassette.rules = std::mem::take(&mut cassette.rules).timed(Timing::Recorded);
-            })?;
+        if proven.paced {
+            recorded.iter().try_for_each(|(name, folder)| keep_pace(folder, name))?;
         }
         Ok(proven)
     }
+}
+
+/// Writes into a cassette that it replays at the recorded pace only.
+fn keep_pace(folder: &Path, name: &Name) -> Result<()> {
+    rewrite(folder, name, |cassette| {
+        cassette.rules = std::mem::take(&mut cassette.rules).timed(Timing::Recorded);
+    })
 }
 
 impl Proven {

@@ -1,7 +1,7 @@
 //! A session behind one prefix.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::OnceCell;
 
@@ -28,6 +28,18 @@ impl Slot {
 
     pub(super) fn replayer(&self) -> Option<&Replayer> {
         self.track.get()?.replayer()
+    }
+
+    /// Whether nothing was asked of it, but of another one that plays the same cassette: paths name that as well.
+    pub(super) fn is_passed_over<'s>(&self, mut all: impl Iterator<Item = &'s Arc<Self>>) -> bool {
+        !self.is_played() && all.any(|it| it.cassette == self.cassette && it.is_played())
+    }
+
+    fn is_played(&self) -> bool {
+        self.replayer().is_some_and(|replayer| {
+            let all = replayer.recorded().cassette().interactions.len();
+            self.never_played(replayer).len() < all
+        })
     }
 
     /// Lets the run begin anew, if there is one.

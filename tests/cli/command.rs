@@ -367,6 +367,21 @@ fn a_command_may_be_allowed_to_ask_nothing() {
 }
 
 #[test]
+fn a_cassette_that_paths_name_as_well_is_asked_for() {
+    let (stage, upstream) = (Stage::new(), Upstream::echo());
+    let run = |arguments: &[&str]| {
+        let output = stage.around(arguments, "GET /tape/-/1").output().unwrap();
+        (output.status.code(), said(&output))
+    };
+
+    let recorded = run(&["record", "--upstream", &upstream.url(), "tape"]);
+    let strict = run(&["replay", "--strict", "tape"]);
+
+    assert_eq!((recorded.0, strict.0), (Some(0), Some(0)), "{recorded:?} {strict:?}");
+    assert!(!recorded.1.contains("not asked for"), "{}", recorded.1);
+}
+
+#[test]
 fn a_server_that_nobody_asked_fails_when_it_is_stopped() {
     let stage = Stage::new();
     stage.record(&Upstream::echo().url(), "tape", "GET /1");

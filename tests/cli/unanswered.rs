@@ -353,6 +353,10 @@ fn a_server_that_fails_now_does_not_replace_what_it_had_answered() {
     assert!(record(&first.url(), &second.url()).status.success());
     let before = stage.read("cassettes/tape.json");
 
+    let expired = Upstream::saying(upstream::json(401, "[]"));
+    let refused = record(&expired.url(), &second.url());
+    assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
+    assert!(said(&refused).contains("answers nothing but errors (401), and had answered before"));
     let errors = record(&failing.url(), &second.url());
     let gone = record(&first.url(), &nobody());
 

@@ -560,3 +560,29 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn two_things_may_happen_at_one_time() {
+    let traces = |first: usize| -> Vec<Owned> {
+        let event = |number: usize, at: usize| {
+            let json = format!(r#"{{"at":{}}}"#, first + 1000 * number + 7 * at);
+            ("tick".to_owned(), json)
+        };
+        (0..6).map(|number| (None, (0..4).map(|at| event(number, at)).collect())).collect()
+    };
+
+    assert_eq!(learned(&traces(1_763_712_000_000)), ["tick.at not decreasing"]);
+    assert_eq!(learned(&traces(17)), ["tick.at increasing"]);
+}
+
+#[test]
+fn how_the_rows_of_a_message_follow_each_other_is_not_how_messages_do() {
+    let event = |number: usize| {
+        let row = |at: usize| format!(r#"{{"left":{}}}"#, 10 * number + at);
+        let rows = [0, 1, 2].map(row).join(",");
+        ("limits".to_owned(), format!(r#"{{"limits":[{rows}]}}"#))
+    };
+    let traces: Vec<Owned> = (0..6).map(|number| (None, vec![event(number)])).collect();
+
+    assert_eq!(learned(&traces), [""; 0]);
+}

@@ -25,6 +25,8 @@ pub(super) struct Facts {
     /// What it says in all traces, if that is the same.
     pub(super) single: Single,
     pub(super) repeats: Repeats,
+    /// Whether it said a number that can be no time since 1970.
+    is_no_time: bool,
 }
 
 /// How often a field says what it has said in any trace, as hashes, and how many things of one trace could be the same.
@@ -66,6 +68,7 @@ pub(super) enum Single {
 impl Facts {
     /// It says something behind what it said before.
     pub(super) fn see(&mut self, before: Before<'_>, now: &Value<'_>) {
+        self.is_no_time |= now.counted().is_none_or(|number| !may_be_time(number));
         for (chances, alone) in self.alone.iter_mut().zip(Alone::ALL) {
             if let Some(held) = alone.holds(before, now) {
                 chances.count(held);
@@ -92,10 +95,17 @@ impl Facts {
             Alone::NotDecreasing => {
                 self.of(*alone).hold() && self.of(Alone::Increasing).held >= CHANCES
             }
-            Alone::Counting | Alone::Increasing => self.of(*alone).hold(),
+            // Two things may happen at once.
+            Alone::Counting | Alone::Increasing => self.of(*alone).hold() && self.is_no_time,
         };
         Alone::ALL.into_iter().find(holds)
     }
+}
+
+/// Whether a number may be the time since 1970, in seconds, milliseconds or what is smaller, between 2001 and 2096.
+fn may_be_time(number: f64) -> bool {
+    const UNITS: [f64; 4] = [1e9, 1e12, 1e15, 1e18];
+    UNITS.iter().any(|unit| (*unit..4.0 * unit).contains(&number))
 }
 
 impl Chances {

@@ -73,6 +73,9 @@ pub(super) fn are_alike(members: &[Field<'_>]) -> bool {
     outlines.next().is_some_and(|first| outlines.all(|outline| outline == first))
 }
 
+/// How long a UUID with dashes is.
+const UUID_LENGTH: usize = 36;
+
 /// A shorter name is a word.
 const SHORTEST: usize = 10;
 
@@ -85,7 +88,12 @@ pub(super) fn may_be_given(name: &str) -> bool {
 pub(super) fn is_data(name: &str) -> bool {
     let is_composed = || name.bytes().any(|byte| b":@/#!$".contains(&byte));
     let is_minted = || formats(name).0 & (ID | UUID) != 0;
-    name.len() >= SHORTEST && (is_minted() || is_composed() && identifiers(name).next().is_some())
+    let ends_in_uuid = || {
+        let end = name.len().checked_sub(UUID_LENGTH).and_then(|at| name.get(at..));
+        end.is_some_and(|end| formats(end).0 & UUID != 0)
+    };
+    name.len() >= SHORTEST
+        && (is_minted() || ends_in_uuid() || is_composed() && identifiers(name).next().is_some())
 }
 
 /// What makes values alike: their kinds, `null` apart, and the names of fields.
@@ -129,6 +137,7 @@ mod tests {
     #[test]
     fn a_name_is_data_if_something_in_it_was_minted() {
         assert!(is_data("run-8f3a9c2b1d") && is_data("!QsDMy3cY3gOuCJnJjS:example.org"));
+        assert!(is_data("lc_run--6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0"));
         for name in [
             "@odata.nextLink",
             "app.kubernetes.io/name",

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::cassette::{Cassette, End, Interaction, Outcome, Recorded, Response, target};
 
 /// Why it is not worth the place of an older one: a server that had answered now answers nothing, or nothing but
-/// errors of its own, or could not be reached any more in the end. A command may well be content with that.
+/// errors of its own and refusals of who asks, or could not be reached any more in the end. A command may well be content with that.
 pub(super) fn lost<'n>(
     old: &Cassette,
     recorded: &Recorded,
@@ -31,7 +31,7 @@ pub(super) fn lost<'n>(
 #[derive(Default)]
 struct Said {
     origin: String,
-    /// Whether anything is no error of its own.
+    /// Whether anything is no error of its own, and no refusal of who asks.
     is_good: bool,
     /// Whether it could not be reached in the end.
     is_gone: bool,
@@ -53,7 +53,8 @@ fn said<'c>(
         let server = said.entry(name.unwrap_or_else(|| origin.to_owned())).or_default();
         server.origin = if origin.is_empty() { &*recorded.upstream } else { origin }.to_owned();
         match &interaction.outcome {
-            Outcome::Response(Response { status: status @ 500.., .. }) => {
+            // A credential that has expired is refused, whatever is asked.
+            Outcome::Response(Response { status: status @ (401 | 403 | 407 | 500..), .. }) => {
                 server.status = Some(*status);
             }
             Outcome::Response(_) => server.is_good = true,
