@@ -426,9 +426,7 @@ impl fmt::Display for Kind {
             }
             Self::Busy => f.write_str("another process is recording this cassette"),
             Self::ForeignJournal => f.write_str(FOREIGN_JOURNAL),
-            Self::Missed { count } => {
-                counted(f, *count, ["request has", "requests have"], "no recorded answer")
-            }
+            Self::Missed { count } => counted(f, *count, REQUESTS, "no recorded answer"),
             Self::Unanswered { is_all } => f.write_str(UNANSWERED[usize::from(*is_all)]),
             Self::Upgrade { protocol } => write!(f, "an upgrade to `{protocol}` is not supported"),
             Self::Unread { sign } => write!(f, "a target has a `{sign}` that is not encoded"),
@@ -453,6 +451,7 @@ impl fmt::Display for Kind {
 const UNANSWERED: [&str; 2] =
     ["a server failed that had answered before", "the server did not answer a single request"];
 
+const REQUESTS: [&str; 2] = ["request has", "requests have"];
 const UNPLAYED: [&str; 2] = ["recorded interaction was", "recorded interactions were"];
 
 const FOREIGN_JOURNAL: &str = "a killed recorder of another release left this journal";

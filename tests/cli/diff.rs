@@ -460,3 +460,26 @@ fn one_change_in_several_places_is_approved_in_one_step() {
     assert!(approved > 2, "{text}");
     assert!(!text.contains("breaking"), "{text}");
 }
+
+#[test]
+fn what_the_proofs_of_both_recordings_found_to_be_made_up_is_no_change() {
+    let cassette = |made_up: &str, said: &str| {
+        format!(
+            r#"{{"retape": 2, "ids": {{"version": 1, "client": [
+                {{"id": "{made_up}", "in": 1, "at": "/name", "by": "runs"}}]}},
+              "interactions": [{{
+                "request": {{"method": "POST", "path": "/agents", "json": {{"name": "run 0 {made_up}"}}}},
+                "response": {{"status": 200, "json": {{"name": "run 0 {made_up}", "said": "{said}"}}}}}}]}}"#
+        )
+    };
+    let stage = Stage::new();
+    stage.write("old/a.json", &cassette("644bd2", "so"));
+    for (said, expected) in [("so", "nothing changed"), ("thus", "1 of 1 cassette changed")] {
+        stage.write("new/a.json", &cassette("c2a34e", said));
+
+        let (_, told, _) = diff(&stage, &["old", "new"]);
+
+        assert!(told.contains(expected), "{told}");
+        assert!(!told.contains("c2a34e"), "{told}");
+    }
+}

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::exchange::{Turn, differences, is_same};
 use super::report::{CassettePair, InteractionPair, MovedCassette, State};
-use crate::cassette::{Cassette, Headers, Interaction, Name};
-use crate::compare::alignment::{Renaming, Sides};
+use crate::cassette::{Cassette, Headers, Id, Interaction, Name};
+use crate::compare::alignment::{Called, Pair, Renaming, Sides};
 use crate::contract::Traffic;
 use crate::identity::identifiers;
 
@@ -170,6 +170,8 @@ impl Both<'_> {
         let mut interactions = Vec::new();
         let mut same = front + back;
         let alignment = sides.align(&[]);
+        let made_up = self.made_up(&alignment.pairs, front);
+        let alignment = if made_up.is_empty() { alignment } else { sides.align(&made_up) };
         for (old, new) in alignment.in_order() {
             let is_same = old.zip(new).is_some_and(|(old, new)| {
                 is_same(&olds[old], &news[new]) || sides.are_same(old, new)
@@ -181,6 +183,33 @@ impl Both<'_> {
             }
         }
         (interactions, same)
+    }
+
+    /// What the proofs of both recordings found to be made up by the client in one place: other values of it are no
+    /// change. `front` interactions stand before those that were paired.
+    fn made_up(&self, pairs: &[Pair], front: usize) -> Vec<Called> {
+        let sides = [self.old, self.new].map(|side| side.map(|side| side.cassette));
+        let [Some(old), Some(new)] = sides else { return Vec::new() };
+        // Of messages over WebSockets the tables say other numbers.
+        if [old, new].iter().any(|it| it.interactions.iter().any(Interaction::is_socket)) {
+            return Vec::new();
+        }
+        let client = |cassette: &Cassette| {
+            cassette.ids.iter().flat_map(|ids| &ids.client).cloned().collect::<Vec<Id>>()
+        };
+        let (olds, news) = (client(old), client(new));
+        let called = pairs.iter().flat_map(|pair| {
+            let of = |ids: &[Id], number: usize| -> Vec<Id> {
+                ids.iter().filter(|id| id.interaction == front + number).cloned().collect()
+            };
+            let (was, is) = (of(&olds, pair.old), of(&news, pair.new));
+            let other = |id: &Id| {
+                let mut same = was.iter().filter(|it| it.at == id.at && it.value != id.value);
+                same.next().map(|it| (id.value.clone(), it.value.clone()))
+            };
+            is.iter().filter_map(other).collect::<Vec<Called>>()
+        });
+        called.collect()
     }
 
     /// Two interactions side by side, or one alone; nothing if only what is another each time differs.

@@ -204,8 +204,12 @@ fn hints(name: &str, nearest: &Nearest) -> Vec<String> {
         lines.push(format!("  name = {:?}", visible(name)));
         lines.push("  compare = \"path\"".to_owned());
     }
+    let is_plain = |it: &Differing| matches!(it.why, Why::Value { comes_back: false });
+    let is_any_plain = nearest.differences.iter().any(is_plain);
     let rule = |it: &Differing| match it.why {
         Why::Value { comes_back: false } => Some("ignore"),
+        // Half of a hint leads to the next miss.
+        Why::NotRecorded | Why::NotAsked | Why::Kind(..) if is_any_plain => Some("ignore"),
         Why::Value { comes_back: true } => Some("ids"),
         Why::Order => Some("unordered"),
         // That a header field counts, recording has found out by itself.

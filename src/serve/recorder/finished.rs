@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::verdict::is_good;
+
 use crate::cassette::{
     Body, Chunk, Headers, Interaction, Media, Outcome, Progress, Response, target,
 };
@@ -35,7 +37,7 @@ pub(super) struct Facts {
     /// How many chunks its answer has, or a WebSocket frames.
     pub(super) chunks: u32,
     pub(super) is_answered: bool,
-    /// Whether that answer is no error of the server.
+    /// Whether that answer is no error of the server, and no refusal of who asks.
     pub(super) is_good: bool,
     pub(super) is_listening: bool,
     /// Whether it is a call of JSON-RPC that the events of its answer do not answer.
@@ -226,7 +228,7 @@ impl Facts {
         Self {
             chunks: u32::try_from(chunks).unwrap_or(u32::MAX),
             is_answered: response.is_some(),
-            is_good: response.is_some_and(|response| response.status < 500),
+            is_good: response.is_some_and(|response| is_good(response.status)),
             is_listening: interaction.is_listening(),
             is_unanswered: is_unanswered(interaction),
             names_origin: !target::split(&interaction.request.path).0.is_empty(),

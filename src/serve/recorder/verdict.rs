@@ -27,6 +27,12 @@ pub(super) fn lost<'n>(
     Some(format!("`{origin}` {said}, and had answered before"))
 }
 
+/// Whether an answer shows that a server does what it is there for. A credential that has expired is refused, whatever
+/// is asked.
+pub(super) fn is_good(status: u16) -> bool {
+    status < 500 && !matches!(status, 401 | 403 | 407)
+}
+
 /// What a server said.
 #[derive(Default)]
 struct Said {
@@ -53,8 +59,7 @@ fn said<'c>(
         let server = said.entry(name.unwrap_or_else(|| origin.to_owned())).or_default();
         server.origin = if origin.is_empty() { &*recorded.upstream } else { origin }.to_owned();
         match &interaction.outcome {
-            // A credential that has expired is refused, whatever is asked.
-            Outcome::Response(Response { status: status @ (401 | 403 | 407 | 500..), .. }) => {
+            Outcome::Response(Response { status, .. }) if !is_good(*status) => {
                 server.status = Some(*status);
             }
             Outcome::Response(_) => server.is_good = true,
