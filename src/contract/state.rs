@@ -161,7 +161,8 @@ impl State {
 
     /// What was made at a path before a read, and whether it should be there.
     pub(super) fn made(&self, path: &str, number: usize) -> Vec<(&str, bool)> {
-        let made = self.made.get(path).into_iter().flatten().filter(|made| made.at < number);
+        let made = self.made.get(path).filter(|_| !self.beside.contains(&number));
+        let made = made.into_iter().flatten().filter(|made| made.at < number);
         let is_there = |made: &Made| made.gone.is_none_or(|gone| gone > number);
         made.map(|made| (&*made.id, is_there(made))).collect()
     }

@@ -43,7 +43,9 @@ impl Onward {
     pub(super) fn learn(&mut self, recording: u32, trace: &Trace<'_>) {
         let Some(earlier) = trace.earlier else { return };
         let asked = trace.request.and_then(Text::read).map(asked).unwrap_or_default();
-        for (of, token) in asked {
+        // What stands deep in a request is what is sent, such as a conversation so far.
+        let is_plain = |of: &str| !of.contains("[]") && of.matches('.').count() <= 1;
+        for (of, token) in asked.into_iter().filter(|(of, _)| is_plain(of)) {
             let pages = earlier.pages(&of, &token);
             if pages.iter().all(|page| page.is_empty()) {
                 continue;
