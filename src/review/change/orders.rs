@@ -8,6 +8,7 @@ use super::gap::Gap;
 use super::report::{NewTrace, Part, Verdict};
 use super::rule::Rule;
 use super::swap::{neighbours, swapped};
+use super::weight::type_of;
 use crate::contract::order::{
     Deviation, Event, Explanation, Extent, Fault, Neighbours, Next, Place, Slicing, Token, Word,
 };
@@ -278,7 +279,12 @@ fn unexpected<'a>(
         [] => "where nothing was promised".to_owned(),
         wanted => format!("where {} was promised", either(wanted)),
     };
+    let goes_on = wanted.iter().all(|pattern| type_of(pattern) != got);
     match after {
+        None if !goes_on => {
+            let what = format!("{all} begins with `{got}`, and does not go on as promised then");
+            (Rule::OrderStartNew, what, got)
+        }
         Some(_) => (Rule::OrderNextNew, format!("`{got}` comes {behind}, {promised}"), got),
         None => (Rule::OrderStartNew, format!("{all} begins with `{got}`, {promised}"), got),
     }

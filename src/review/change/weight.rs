@@ -335,6 +335,12 @@ impl Sides<'_> {
     /// did, they end with others that were known.
     fn is_over(&self, draft: &Draft, new: &[&Answer]) -> bool {
         let Some(orders) = self.orders() else { return false };
+        // Where one cassette is all that was known, another one may end otherwise.
+        let mut places = draft.shown.iter().flat_map(|shown| &shown.places);
+        let is_of_one = self.old.is_empty() && self.origin().cassette.is_some();
+        if is_of_one && !places.any(|it| self.origin().is_of(cassette_of(it))) {
+            return false;
+        }
         let anywhere: BTreeSet<&str> = orders.anywhere().collect();
         let ends = |answers: &mut dyn Iterator<Item = &Answer>| -> BTreeSet<Option<String>> {
             let asked = answers.filter(|answer| self.is_asked(draft, answer));

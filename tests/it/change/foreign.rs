@@ -192,3 +192,23 @@ fn what_clients_name_and_kinds_that_they_send_are_no_promise() {
     let unasked = super::told(&checked(&old, &forgetting(side("other.py", "file_search"))));
     assert!(unasked.iter().any(|it| it.starts_with("breaking field-missing")), "{unasked:?}");
 }
+
+#[test]
+fn how_another_cassette_ends_than_the_only_one_is_unproven() {
+    let stream = |name: &str, types: &[&str]| -> Side {
+        let said: Vec<String> = types.iter().map(|it| format!(r#"{{"type":"{it}"}}"#)).collect();
+        let said: Vec<&str> = said.iter().map(String::as_str).collect();
+        let interactions = vec![exchange("/stream", &format!("\"{name}\""), 200, &said)];
+        let cassette = Cassette { interactions, ..Cassette::default() };
+        vec![(Name::new(name).unwrap(), cassette)]
+    };
+    let old = stream("one", &["update", "mention", "delete"]);
+
+    let ends = |new: &Side, verdict: &str| {
+        let told = told(&checked(&old, new));
+        let is_end = |it: &String| it.starts_with(&format!("{verdict} order-"));
+        assert!(told.iter().any(is_end), "{told:?}");
+    };
+    ends(&stream("other", &["update", "mention"]), "unproven");
+    ends(&stream("one", &["update", "mention"]), "breaking");
+}
