@@ -17,9 +17,16 @@ pub(crate) fn rank(field: &str) -> Option<usize> {
     KINDS.iter().position(|kind| *kind == field)
 }
 
-/// Whether a field is called like what something is, such as `type`, `message_type` or `eventType`.
+/// Whether a field is called like what something is, such as `type`, `message_type` or `eventType`. In which format a
+/// content is (`mimeType`), that decides.
 pub(crate) fn is_kind(field: &str) -> bool {
-    ends_in(field, &KINDS)
+    ends_in(field, &KINDS) && !is_format(field)
+}
+
+fn is_format(field: &str) -> bool {
+    let letters = field.bytes().filter(u8::is_ascii_alphabetic).map(|it| it.to_ascii_lowercase());
+    let letters: Vec<u8> = letters.collect();
+    [&b"mimetype"[..], b"mediatype", b"contenttype"].iter().any(|end| letters.ends_with(end))
 }
 
 /// Whether a field is called like what came of something, such as `status` or `finish_reason`.
@@ -83,9 +90,16 @@ mod tests {
         {
             assert!(is_kind(name), "{name}");
         }
-        for name in
-            ["event_name", "typename", "archetype", "type_id", "transaction_id", "tagName", ""]
-        {
+        for name in [
+            "event_name",
+            "typename",
+            "archetype",
+            "type_id",
+            "transaction_id",
+            "tagName",
+            "mimeType",
+            "",
+        ] {
             assert!(!is_kind(name), "{name}");
         }
         assert!(
