@@ -39,14 +39,14 @@ impl Gateway {
     }
 
     /// The server that a request names, if it is not us. Each by HTTP/2 names a host, and ours may have any
-    /// name: so it means another one only if we are a proxy.
+    /// name: so it means another one only if we are a proxy. So does one behind another that named its server.
     fn named(&self, head: &mut Parts) -> Option<Named> {
-        let by_http2 = head.extensions.remove::<Named>().filter(|_| self.settings.proxy.is_some());
+        let by_host = head.extensions.remove::<Named>().filter(|_| self.settings.proxy.is_some());
         let by_address = head.uri.authority().cloned().map(|authority| {
             let scheme = if head.uri.scheme_str() == Some("https") { "https" } else { "http" };
             Named { scheme, authority }
         });
-        by_address.or(by_http2).filter(|it| !self.is_listening_at(&it.authority))
+        by_address.or(by_host).filter(|it| !self.is_listening_at(&it.authority))
     }
 
     /// The tunnel that a client asks for.

@@ -115,6 +115,31 @@ fn a_client_whose_hosts_all_pass_is_told_so() {
 }
 
 #[test]
+fn a_request_behind_one_that_named_its_server_goes_there_too() {
+    let (stage, server) = (Stage::new(), server("first"));
+    let mut running = Running::start(stage.retape(&["record", "--proxy", "tape"]));
+    let url = running.line();
+    let mut wire = Wire::connect(split(&url).0);
+    let host = server.address();
+    // As Java does for a WebSocket; alone it would be refused.
+    for target in [format!("http://{host}/1"), "/2".to_owned()] {
+        wire.send(format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+        let reply = reply(&mut wire, "GET");
+        assert!(reply.text().contains("first"), "{target}: {}", reply.text());
+    }
+    let mut alone = Wire::connect(split(&url).0);
+    alone.send(format!("GET /3 HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+    assert_ne!(reply(&mut alone, "GET").status, 200);
+    wire.close();
+    alone.close();
+    running.stop();
+
+    let recorded = stage.read("cassettes/tape.json");
+    assert!(recorded.contains("/1\"") && recorded.contains("/2\""), "{recorded}");
+    assert_eq!(server.asked().len(), 2);
+}
+
+#[test]
 fn a_client_of_servers_that_all_have_names_has_to_say_which_one_it_means() {
     let (stage, server) = (Stage::new(), server("api"));
     let record = ["record", "--upstream", &format!("api={}", server.url()), "tape"];

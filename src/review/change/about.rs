@@ -1,7 +1,10 @@
 //! Which answers could show a change, and what of them could.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use foldhash::fast::RandomState;
 
 use super::report::Part;
 use crate::contract::invariant::Invariant;
@@ -54,7 +57,12 @@ impl About {
     }
 
     /// The rows that could show it, and what each is called; nothing if something else could.
-    pub(super) fn rows<'a>(&self, answers: &[&'a Answer], part: Part) -> Option<Rows<'a>> {
+    pub(super) fn rows<'a>(
+        &self,
+        answers: &[&'a Answer],
+        part: Part,
+        identities: &Identities,
+    ) -> Option<Rows<'a>> {
         let Self::Values { kind, place } = self else { return None };
         let mut rows = Rows::new();
         let answers = answers.iter().take(LOOKED_AT);
@@ -62,7 +70,7 @@ impl About {
         let is_any_other = values.any(|value| {
             let whole = Some(said(value)).filter(|_| part == Part::Body);
             find(value, None, place, &mut |element| {
-                let row = element.or(whole).and_then(|it| Some((it.as_str(), identity(it)?)));
+                let row = element.or(whole).and_then(|it| Some((it.as_str(), identities.of(it)?)));
                 rows.extend(row.clone());
                 row.is_none()
             })
@@ -139,6 +147,18 @@ fn objects_called<'t>(value: Text<'t>, name: &str, room: usize, told: &mut dyn F
     }
     if value.container() == Some(Container::Array) {
         value.elements().for_each(|element| objects_called(element, name, room, told));
+    }
+}
+
+/// What rows are called, each of which is looked at for many changes, by where it stands in memory.
+#[derive(Debug, Default)]
+pub(super) struct Identities(RefCell<HashMap<(usize, usize), Option<String>, RandomState>>);
+
+impl Identities {
+    fn of(&self, row: Text<'_>) -> Option<String> {
+        let text = row.as_str();
+        let at = (text.as_ptr().addr(), text.len());
+        self.0.borrow_mut().entry(at).or_insert_with(|| identity(row)).clone()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::about::About;
+use super::about::{About, Identities};
 use super::draft::Draft;
 use super::excuse::all_showing;
 use super::weight::is_outcome;
@@ -23,11 +23,11 @@ impl RowCounts {
     pub(super) fn of(
         draft: &Draft,
         about: &About,
-        new: &[&Answer],
-        old: &[&Answer],
+        [old, new]: [&[&Answer]; 2],
+        identities: &Identities,
     ) -> Option<Self> {
-        let before = about.rows(old, draft.part)?;
-        let all = about.rows(new, draft.part)?;
+        let before = about.rows(old, draft.part, identities)?;
+        let all = about.rows(new, draft.part, identities)?;
         let broken = draft.rows.iter().filter_map(|row| all.get(row.as_str()));
         let broken: Vec<&String> = broken.collect();
         let known: BTreeSet<&String> = before.values().collect();
@@ -35,7 +35,7 @@ impl RowCounts {
         let places = &draft.shown.as_ref()?.places;
         let shown: Vec<&Answer> =
             new.iter().copied().filter(|answer| places.contains(&answer.place)).collect();
-        let beside = about.rows(&shown, draft.part)?;
+        let beside = about.rows(&shown, draft.part, identities)?;
         let counts = Self {
             broken: broken.len(),
             all: all.len(),

@@ -10,7 +10,7 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::about::{About, LOOKED_AT};
+use super::about::{About, Identities, LOOKED_AT};
 use super::always::Question;
 use super::draft::Draft;
 use super::excuse::{all_showing, excuse};
@@ -55,6 +55,7 @@ struct Recorded<'a> {
     total: usize,
     was: &'a Contract,
     varying: OnceCell<Varying>,
+    identities: Identities,
 }
 
 impl<'a> Recorded<'a> {
@@ -64,7 +65,8 @@ impl<'a> Recorded<'a> {
         let numbers = new.iter().map(|answer| (answer.place.as_str(), answer.witness.0)).collect();
         let total = new.iter().map(|answer| answer.witness.0).collect::<Recordings>().len();
         let old = sides.old.iter().collect();
-        Self { old, new, numbers, total, was: sides.was, varying: OnceCell::new() }
+        let (was, varying, identities) = (sides.was, OnceCell::new(), Identities::default());
+        Self { old, new, numbers, total, was, varying, identities }
     }
 
     /// How its answers differ by themselves.
@@ -192,7 +194,7 @@ impl Sides<'_> {
             are_rows: false,
             is_beside_others: false,
         };
-        if let Some(rows) = RowCounts::of(draft, about, new, old) {
+        if let Some(rows) = RowCounts::of(draft, about, [old, new], &known.identities) {
             weight.limit(&rows);
         }
         weight

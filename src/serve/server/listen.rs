@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -204,14 +205,16 @@ async fn converse<H: Handler>(
     let asked = Arc::new(Mutex::new(None));
     let (tunnel, link, early) = (Arc::clone(&asked), link.clone(), Early::default());
     let (heard, led) = (early.clone(), via.clone());
+    let is_proxied = Arc::new(AtomicBool::new(false));
     let stream = Interleaved::new(stream, early.clone());
     let service = service_fn(move |mut request| {
         let (handler, via, tunnel) = (Arc::clone(handler), via.clone(), Arc::clone(&tunnel));
         let (link, early) = (link.clone(), early.clone());
+        let is_proxied = Arc::clone(&is_proxied);
         // hyper keeps room for it as long as the connection lasts.
         Box::pin(async move {
             let early = Some(early).filter(|_| request.version() == Version::HTTP_11);
-            let answer = match as_meant(&mut request) {
+            let answer = match as_meant(&mut request, &is_proxied) {
                 Err(refusal) => *refusal,
                 Ok(()) if request.method() == Method::CONNECT => {
                     connect(&*handler, request, via.as_ref(), &tunnel)
@@ -294,13 +297,26 @@ fn connect<H: Handler>(
     Answer::new(full(""))
 }
 
+/// The server that a request means which says no whole address on a connection on which another one did: Java asks so
+/// for a WebSocket. No web page can begin a connection like that.
+fn named_before(request: &Request<Incoming>) -> Option<Named> {
+    let host = request.headers().get(HOST)?.to_str().ok()?;
+    Some(Named { scheme: "http", authority: host.parse().ok()? })
+}
+
 /// A request as HTTP/1.1 has it. One that does not name one host is refused (RFC 9112, section 3.2). That of a
 /// whole address takes the place of the field (section 3.2.2).
-fn as_meant(request: &mut Request<Incoming>) -> Result<(), Refusal> {
+fn as_meant(request: &mut Request<Incoming>, is_proxied: &AtomicBool) -> Result<(), Refusal> {
     let named = request.uri().authority().filter(|_| request.method() != Method::CONNECT).cloned();
     let host = named.as_ref().and_then(|it| HeaderValue::try_from(host_of(it)).ok());
     if request.version() != Version::HTTP_2 {
         refuse_hosts(request)?;
+        if named.is_some() {
+            is_proxied.store(true, Ordering::Relaxed);
+        } else if is_proxied.load(Ordering::Relaxed) && request.method() != Method::CONNECT {
+            let named = named_before(request);
+            named.into_iter().for_each(|named| _ = request.extensions_mut().insert(named));
+        }
     } else if let Some(authority) = named {
         let is_https = request.uri().scheme() == Some(&Scheme::HTTPS);
         let target = request.uri().path_and_query().cloned();
