@@ -12,7 +12,7 @@ use crate::cassette::{Cassette, Name, Outcome};
 use crate::config::Rules;
 use crate::error::{Error, Result};
 use crate::redact::{Redacted, Redactor};
-use crate::review::change::parallel::each;
+use crate::review::change::parallel::each_waiting;
 
 /// How files are imported.
 #[derive(Debug, Clone)]
@@ -94,7 +94,7 @@ pub(crate) fn sources(path: &Path) -> Result<Vec<Source>> {
     files.map(source).collect()
 }
 
-/// Imports files, on all processors. What became of each stands in their order.
+/// Imports files, several at once. What became of each stands in their order.
 pub(crate) fn import(sources: &[Source], how: &Import) -> Vec<Result<Became>> {
     let taken = Mutex::default();
     // Files that are called alike come one after the other, so that always the first one is taken.
@@ -102,7 +102,7 @@ pub(crate) fn import(sources: &[Source], how: &Import) -> Vec<Result<Became>> {
     let import_each = |sources: &&[Source]| -> Vec<Result<Became>> {
         sources.iter().map(|source| import_one(source, how, &taken)).collect()
     };
-    each(&alike, import_each).into_iter().flatten().collect()
+    each_waiting(&alike, import_each).into_iter().flatten().collect()
 }
 
 /// Imports a file, unless its cassette is `taken` by another one.

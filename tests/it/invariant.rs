@@ -585,4 +585,10 @@ fn how_the_rows_of_a_message_follow_each_other_is_not_how_messages_do() {
     let traces: Vec<Owned> = (0..6).map(|number| (None, vec![event(number)])).collect();
 
     assert_eq!(learned(&traces), [""; 0]);
+    // One row in each message may grow from message to message.
+    let grown =
+        |number: usize| ("limits".to_owned(), format!(r#"{{"limits":[{{"left":{number}}}]}}"#));
+    let traces: Vec<Owned> =
+        (0..6).map(|first| (None, (first..first + 4).map(grown).collect())).collect();
+    assert_eq!(learned(&traces), ["limits.limits[].left increasing by 1"]);
 }

@@ -30,7 +30,7 @@ pub(super) struct Before<'v> {
     pub(super) is_said: bool,
     /// Whether that was in another piece of the same message, in which nothing can be otherwise.
     pub(super) is_same: bool,
-    /// Whether it stands in a list: how the rows of one message follow each other is not how messages do.
+    /// Whether that was in another row of the same message: how these follow each other is not how messages do.
     pub(super) is_row: bool,
 }
 

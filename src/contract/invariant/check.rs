@@ -249,7 +249,7 @@ impl Check<'_> {
         for at in all.into_iter().filter(|at| at.value.is_plain()) {
             let said = at.value.key().and_then(|key| first.get(key)).copied();
             if let Some(last) = last {
-                let (is_said, is_row) = (said.is_some(), field.path.is_in_array());
+                let (is_said, is_row) = (said.is_some(), last.event == at.event);
                 let before = Before { last: last.value, is_said, is_same: false, is_row };
                 if holds.holds(before, at.value) == Some(false) {
                     let other = said.filter(|_| holds == Alone::Unique).or(Some(last));

@@ -27,6 +27,8 @@ pub(super) struct Facts {
     pub(super) repeats: Repeats,
     /// Whether it said a number that can be no time since 1970.
     is_no_time: bool,
+    /// Whether several rows of one message have it.
+    is_of_rows: bool,
 }
 
 /// How often a field says what it has said in any trace, as hashes, and how many things of one trace could be the same.
@@ -68,6 +70,7 @@ pub(super) enum Single {
 impl Facts {
     /// It says something behind what it said before.
     pub(super) fn see(&mut self, before: Before<'_>, now: &Value<'_>) {
+        self.is_of_rows |= before.is_row;
         self.is_no_time |= now.counted().is_none_or(|number| !may_be_time(number));
         for (chances, alone) in self.alone.iter_mut().zip(Alone::ALL) {
             if let Some(held) = alone.holds(before, now) {
@@ -92,6 +95,7 @@ impl Facts {
         let several = self.single == Single::Several;
         let holds = |alone: &Alone| match alone {
             Alone::Constant | Alone::Unique => self.of(*alone).hold() && several,
+            _ if self.is_of_rows => false,
             Alone::NotDecreasing => {
                 self.of(*alone).hold() && self.of(Alone::Increasing).held >= CHANCES
             }

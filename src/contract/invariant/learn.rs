@@ -245,7 +245,7 @@ impl Learner {
                 let is_said = value.key().is_some_and(|key| !said.all.insert(key));
                 // Elements of one message are no pieces of it.
                 let is_same = said.identity == identity && said.event != current.event;
-                let is_row = self.names.get(field).path.is_in_array();
+                let is_row = said.event == current.event;
                 let before = Before { last: said.last, is_said, is_same, is_row };
                 let facts = self.facts.entry(field).or_default();
                 facts.see(before, value);

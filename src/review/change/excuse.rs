@@ -36,10 +36,13 @@ pub(super) fn excuse(
     }
 }
 
-/// Whether the requests of all answers that show a word say it as well. Of a kind the last word tells.
+/// Whether the requests of all answers that show a word say it as well. Of a kind the last word tells, which is a text.
 fn is_echo(draft: &Draft, new: &[&Answer]) -> bool {
     let word = match draft.rule {
-        Rule::KindNew => draft.key.rsplit(' ').next().unwrap_or_default(),
+        Rule::KindNew => {
+            let word = draft.key.rsplit(' ').next().unwrap_or_default();
+            &format!("\"{}\"", word.trim_matches('"'))
+        }
         _ => &draft.key,
     };
     all_showing(draft, new, |answer| answer.is_asked(word))

@@ -3,9 +3,31 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+/// So many times as many threads wait for the disk as there are processors.
+#[cfg(feature = "cli")]
+const WAITING: usize = 8;
+
 /// Does the same with each, and gives back what came of it in order.
 pub(crate) fn each<T: Sync, U: Send>(all: &[T], work: impl Fn(&T) -> U + Sync) -> Vec<U> {
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(all.len());
+    on_threads(processors(), all, work)
+}
+
+/// The same where most of the time is spent in waiting until something is on the disk.
+#[cfg(feature = "cli")]
+pub(crate) fn each_waiting<T: Sync, U: Send>(all: &[T], work: impl Fn(&T) -> U + Sync) -> Vec<U> {
+    on_threads(WAITING * processors(), all, work)
+}
+
+fn processors() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn on_threads<T: Sync, U: Send>(
+    threads: usize,
+    all: &[T],
+    work: impl Fn(&T) -> U + Sync,
+) -> Vec<U> {
+    let threads = threads.min(all.len());
     let next = AtomicUsize::new(0);
     let (next, work) = (&next, &work);
     // Some take much longer than others: whoever is free takes the next one.

@@ -189,6 +189,19 @@ fn what_clients_name_and_kinds_that_they_send_are_no_promise() {
 
     let told = super::told(&checked(&old, &side("other.py", "file_search")));
     assert!(told.iter().all(|it| !it.starts_with("breaking")), "{told:?}");
+    // That requests say `null` somewhere excuses none.
+    let null = |side: Side| -> Side {
+        let no_kind = |(name, mut cassette): (Name, Cassette)| {
+            for interaction in &mut cassette.interactions {
+                let said = r#"{"files":{"one.py":{"size":1}},"tools":[{"type":null}]}"#;
+                *interaction = exchange("/gists", r#"{"tools":[],"stop":null}"#, 200, &[said]);
+            }
+            (name, cassette)
+        };
+        side.into_iter().map(no_kind).collect()
+    };
+    let nulls = super::told(&checked(&old, &null(side("one.py", "function"))));
+    assert!(nulls.iter().any(|it| it.starts_with("breaking")), "{nulls:?}");
     let unasked = super::told(&checked(&old, &forgetting(side("other.py", "file_search"))));
     assert!(unasked.iter().any(|it| it.starts_with("breaking field-missing")), "{unasked:?}");
 }
