@@ -378,11 +378,15 @@ fn may_tell(told: &TagSource, samples: &[Sample<'_>]) -> bool {
         && come_again
 }
 
-/// Whether each type is of one that the server says, where all messages say one and there are several: something else
-/// may only say more.
+/// Whether each type is of one that the server says, or there are more types, where all messages say one and there are
+/// several: something else may only say more.
 fn refines(types: &[Option<usize>], said: &[Option<usize>]) -> bool {
     let several = said.iter().flatten().any(|word| *word > 0);
     if !several || said.contains(&None) {
+        return true;
+    }
+    let count = |words: &[Option<usize>]| words.iter().flatten().max().copied();
+    if count(types) > count(said) {
         return true;
     }
     let mut of: BTreeMap<usize, usize> = BTreeMap::new();
