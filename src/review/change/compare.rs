@@ -496,7 +496,11 @@ pub(super) fn takes_place(
     let cassettes: BTreeSet<&str> = is.places(endpoint).into_iter().map(cassette_of).collect();
     let may_be_of =
         |cassette: &&str| before().any(|(_, promise)| promise.contract.origin.may_be_of(cassette));
-    let is_other = !was.are_recorded() && cassettes.len() < 2 && !cassettes.iter().any(may_be_of);
+    // Where one cassette was all that was known, several others may be others.
+    let is_of_one = before().all(|(_, promise)| promise.contract.origin.cassette.is_some());
+    let is_other = !was.are_recorded()
+        && (cassettes.len() < 2 || is_of_one)
+        && !cassettes.iter().any(may_be_of);
     // What was only refused, of another request, may always have been answered.
     let were_refused = endpoint.status < 400 && before().all(|(it, _)| it.status >= 400);
     let may_be_other = is_left || is_other || were_refused;

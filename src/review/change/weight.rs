@@ -94,6 +94,9 @@ impl Sides<'_> {
 
     /// Calls unproven what may be chance.
     pub(super) fn weigh(&self, drafts: &mut [Draft]) {
+        for draft in drafts.iter_mut().filter(|draft| self.is_of_another(draft)) {
+            draft.doubt("one cassette was all that was known, and another one shows it");
+        }
         if drafts.iter().all(|draft| !is_weighed(draft)) {
             return;
         }
@@ -242,6 +245,14 @@ impl Sides<'_> {
         (learned_from * all / recordings.max(1)).max(learned_from.min(1))
     }
 
+    /// Whether a contract comes from one cassette, and only others show a change.
+    fn is_of_another(&self, draft: &Draft) -> bool {
+        let may_be = self.old.is_empty() && draft.verdict == Verdict::Breaking;
+        let Some(shown) = draft.shown.as_ref().filter(|_| may_be) else { return false };
+        let mut places = shown.places.iter();
+        self.origin().cassette.is_some() && !places.any(|it| self.origin().is_of(cassette_of(it)))
+    }
+
     /// Whether only one cassette shows it, beside a contract that was learned from more recordings than
     /// there are now: what one conversation says goes together.
     fn is_one_of_many(&self, draft: &Draft, now: usize) -> bool {
@@ -337,12 +348,6 @@ impl Sides<'_> {
     /// did, they end with others that were known.
     fn is_over(&self, draft: &Draft, new: &[&Answer]) -> bool {
         let Some(orders) = self.orders() else { return false };
-        // Where one cassette is all that was known, another one may end otherwise.
-        let mut places = draft.shown.iter().flat_map(|shown| &shown.places);
-        let is_of_one = self.old.is_empty() && self.origin().cassette.is_some();
-        if is_of_one && !places.any(|it| self.origin().is_of(cassette_of(it))) {
-            return false;
-        }
         let anywhere: BTreeSet<&str> = orders.anywhere().collect();
         let ends = |answers: &mut dyn Iterator<Item = &Answer>| -> BTreeSet<Option<String>> {
             let asked = answers.filter(|answer| self.is_asked(draft, answer));

@@ -224,4 +224,8 @@ fn how_another_cassette_ends_than_the_only_one_is_unproven() {
     };
     ends(&stream("other", &["update", "mention"]), "unproven");
     ends(&stream("one", &["update", "mention"]), "breaking");
+    // So is what several others say.
+    let several: Side = ["a", "b", "c"].iter().flat_map(|name| stream(name, &["gone"])).collect();
+    let told = told(&checked(&old, &several));
+    assert!(told.iter().all(|it| !it.starts_with("breaking")), "{told:?}");
 }
