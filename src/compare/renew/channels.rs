@@ -85,46 +85,24 @@ type Order = (u64, u64);
 /// The kinds that came in both orders within a recording, between two messages of the client, or in another order
 /// than that of the numbers that the server gave them.
 fn independent(recordings: [&[Vec<Message>]; 2]) -> HashSet<Order> {
-    let mut both = crossed(recordings.map(|sockets| sockets.iter().map(Vec::as_slice)), Of::Once);
+    let mut both = HashSet::new();
     for sockets in recordings {
+        let mut seen: HashSet<Order> = HashSet::new();
+        for said in sockets.iter().flat_map(|it| it.split(|message| message.is_client)) {
+            let kinds: Vec<u64> = said.iter().map(|message| message.kind).collect();
+            let mut counts: HashMap<u64, usize> = HashMap::new();
+            kinds.iter().for_each(|kind| *counts.entry(*kind).or_default() += 1);
+            let once: Vec<u64> = kinds.into_iter().filter(|kind| counts[kind] == 1).collect();
+            for (at, one) in once.iter().enumerate().filter(|_| once.len() <= MOST) {
+                seen.extend(once[at + 1..].iter().map(|other| (*one, *other)));
+            }
+        }
+        both.extend(seen.iter().filter(|(one, other)| seen.contains(&(*other, *one))));
         for said in sockets {
             for (late, early) in overtaken(said) {
                 both.extend([(late.kind, early.kind), (early.kind, late.kind)]);
             }
         }
-    }
-    both
-}
-
-/// Of which messages between two of the client it is asked in which order they came.
-#[derive(Clone, Copy, PartialEq)]
-enum Of {
-    /// Those of a kind of which there is no other: of several it is not known which is which.
-    Once,
-    /// All, the first of a kind with the first.
-    All,
-}
-
-/// The kinds that came in both orders within a recording, between two messages of the client.
-fn crossed<'m>(recordings: [impl Iterator<Item = &'m [Message]>; 2], of: Of) -> HashSet<Order> {
-    let mut both = HashSet::new();
-    for sockets in recordings {
-        let mut seen: HashSet<[(u64, usize); 2]> = HashSet::new();
-        for said in sockets.flat_map(|it| it.split(|message| message.is_client)) {
-            let mut counts: HashMap<u64, usize> = HashMap::new();
-            let numbered = said.iter().map(|message| {
-                let count = counts.entry(message.kind).or_default();
-                *count += 1;
-                (message.kind, *count)
-            });
-            let mut kinds: Vec<(u64, usize)> = numbered.collect();
-            kinds.retain(|(kind, _)| of == Of::All || counts[kind] == 1);
-            for (at, one) in kinds.iter().enumerate().filter(|_| kinds.len() <= MOST) {
-                seen.extend(kinds[at + 1..].iter().map(|other| [*one, *other]));
-            }
-        }
-        let turned = seen.iter().filter(|[one, other]| seen.contains(&[*other, *one]));
-        both.extend(turned.map(|[one, other]| (one.0, other.0)));
     }
     both
 }
@@ -148,7 +126,6 @@ impl Channels {
     /// Those that each message of both sides has, with which the server says what the client said, and of which
     /// messages of two channels came in both orders.
     fn of(recordings: [&[Message]; 2], independent: &HashSet<Order>) -> Self {
-        let crossed = &crossed(recordings.map(std::iter::once), Of::All) | independent;
         let all = || recordings.into_iter().flatten();
         let Some(first) = all().next() else { return Self::default() };
         let is_channel = |name: &&String| {
@@ -164,7 +141,7 @@ impl Channels {
             let is_crossed = || {
                 let named = |kind: &u64| named.get(kind).copied();
                 let mut both =
-                    crossed.iter().filter_map(|(one, other)| named(one).zip(named(other)));
+                    independent.iter().filter_map(|(one, other)| named(one).zip(named(other)));
                 both.any(|(one, other)| one != other)
             };
             !asked.is_disjoint(&answered) && answered.len() > 1 && is_crossed()

@@ -113,7 +113,8 @@ fn two_letters_before_a_mark_are_a_prefix_where_several_have_them() {
 
 #[test]
 fn what_was_only_refused_may_always_have_been_answered() {
-    let refused = apart("old", [get("/report", 400, r#"{"error":"bad"}"#)]);
+    let no = |at: usize| get(&format!("/report?bad={at}"), 400, r#"{"error":"bad"}"#);
+    let refused = apart("old", (0..2).map(no));
     let answered =
         apart("new", (0..3).map(|at| get(&format!("/report?q={at}"), 200, r#"{"n":1}"#)));
     let told = told(&checked(&refused, &answered));

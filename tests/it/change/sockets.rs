@@ -306,3 +306,25 @@ fn the_places_of_a_message_that_is_an_array_are_tied() {
     }
     assert_eq!(told(&compared(&talks(false), &talks(false))), [""; 0]);
 }
+
+#[test]
+fn a_message_that_ended_answers_and_never_comes_again_is_told() {
+    let talks = |is_lost: bool| {
+        recordings(8, |number| {
+            let said =
+                |from: &str, it: &str| format!(r#"{{"ms": 1, "from": "{from}", "json": {it}}}"#);
+            let asked =
+                |kind: &str| said("client", &format!(r#"{{"type":"{kind}","n":{number}}}"#));
+            let next = said("server", r#"{"type":"next"}"#);
+            let done = (!is_lost).then(|| said("server", r#"{"type":"complete"}"#));
+            // Of those that the client stops nobody knows how they would have ended.
+            let stopped = [asked("subscribe"), next.clone(), asked("stop")];
+            let all = stopped.into_iter().chain([asked("subscribe"), next]).chain(done);
+            all.collect::<Vec<_>>().join(",")
+        })
+    };
+
+    let told = told(&compared(&talks(false), &talks(true)));
+    let gone = "breaking tag-gone: `complete` messages are not seen any more, with which answers to the same requests ended";
+    assert!(told.contains(&gone.to_owned()), "{told:?}");
+}
