@@ -15,7 +15,7 @@ pub(super) fn upgrade(protocol: &str) -> Error {
     )
 }
 
-/// Of what stands in a target servers differ in what they make, and HTTP forbids it.
+/// What cannot be read: HTTP forbids some signs in a target, and servers differ in what they make of them.
 pub(super) fn unread(unread: &Unread) -> Error {
     match unread {
         Unread::Target { sign, .. } => Error::new(Kind::Unread { sign: *sign }).with_hint(format!(
@@ -25,7 +25,7 @@ pub(super) fn unread(unread: &Unread) -> Error {
         )),
         Unread::Tls => Error::new(Kind::SpeaksTls).with_hint(
             "give the client the address as RETAPE_URL says it, with `http://` or `ws://`; one that makes `https://` \
-             or `wss://` of any address needs `--proxy`",
+             or `wss://` of any address needs `--proxy`, and a server that speaks TLS",
         ),
     }
 }

@@ -319,9 +319,9 @@ fn a_client_that_speaks_tls() {
     assert_snapshot!(stage.harmless(told), @"
     not recorded: TLS /
       a client speaks TLS to retape, which listens without
-      hint: give the client the address as RETAPE_URL says it, with `http://` or `ws://`; one that makes `https://` or `wss://` of any address needs `--proxy`
+      hint: give the client the address as RETAPE_URL says it, with `http://` or `ws://`; one that makes `https://` or `wss://` of any address needs `--proxy`, and a server that speaks TLS
     error: a client speaks TLS to retape, which listens without
-    hint: give the client the address as RETAPE_URL says it, with `http://` or `ws://`; one that makes `https://` or `wss://` of any address needs `--proxy`
+    hint: give the client the address as RETAPE_URL says it, with `http://` or `ws://`; one that makes `https://` or `wss://` of any address needs `--proxy`, and a server that speaks TLS
     ");
 }
 

@@ -158,6 +158,16 @@ async fn a_path_with_another_id_names_the_segment() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hint_names_what_else_differs_too() {
+    let both = body(r#"{"note":"one","kind":"a"}"#, r#"{"note":"two","kind":"a","size":3}"#).await;
+    let new = body(r#"{"kind":"a"}"#, r#"{"kind":"a","size":3}"#).await;
+
+    assert!(both.contains(r#"ignore = ["$.note", "$.size"]"#), "{both}");
+    // A new field alone is another request.
+    assert!(!new.contains("ignore ="), "{new}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_changed_word_is_shown_with_what_stands_around_it() {
     let said = |word: &str| {
         let before = "Please call the get_secret_code_tool, and tell me what it says. ".repeat(3);

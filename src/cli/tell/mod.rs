@@ -387,7 +387,7 @@ pub(super) fn proven(proven: &Proven, recordings: usize, exit: Exit) {
         return;
     }
     let runs = if proven.runs == 0 {
-        "no run was over".to_owned()
+        "no run came to its end".to_owned()
     } else {
         format!("{runs} without the server")
     };

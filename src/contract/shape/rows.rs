@@ -1,11 +1,9 @@
 //! Rows: what lists have that comes again and again because it is kept.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::evidence::Witness;
 use super::sample::{Element, Sample};
-use crate::identity::Meaning;
 use crate::text::json::Text;
 
 /// An element of a list and who has seen it.
@@ -39,23 +37,8 @@ pub(super) fn independent<'s>(
     seen
 }
 
-/// What the first member of an object says that is called like an identifier, by the names as [`Sample`] has them.
-fn own_identity(value: Text<'_>) -> Option<String> {
-    let named = value.members().filter(|(name, _)| Meaning::of(name) == Meaning::Identity);
-    let said: BTreeMap<Cow<'_, str>, Text<'_>> = named.collect();
-    said.into_values().find_map(|said| {
-        let is_number =
-            said.as_str().starts_with(|first: char| first == '-' || first.is_ascii_digit());
-        said.string().map(Cow::into_owned).or_else(|| is_number.then(|| said.as_str().to_owned()))
-    })
-}
-
 /// What an object is called, if it has an identity.
 pub(crate) fn identity(value: Text<'_>) -> Option<String> {
-    // Most say it themselves, and all within need not be read.
-    if let Some(own) = own_identity(value) {
-        return Some(own);
-    }
     let sample = Sample::of(value);
     sample.is_row().then(|| sample.identity().unwrap_or_default().to_owned())
 }

@@ -77,9 +77,7 @@ impl About {
         });
         (!is_any_other).then_some(rows)
     }
-}
 
-impl About {
     /// What each row of a list in an answer says in this field of its own, in order.
     pub(super) fn words<'a>(
         &self,
@@ -97,9 +95,7 @@ impl About {
         }
         words
     }
-}
 
-impl About {
     /// Whether the members of what stands there have the names that the client gave to those of a field of the same
     /// name: `"files": {"a.py": …}`, `"metadata": {…}`.
     pub(super) fn is_named_by_client(&self, answer: &Answer, part: Part) -> bool {

@@ -297,8 +297,8 @@ fn connect<H: Handler>(
     Answer::new(full(""))
 }
 
-/// The server that a request means which says no whole address on a connection on which another one did: Java asks so
-/// for a WebSocket. No web page can begin a connection like that.
+/// The server that a request means by its `host`, once another request on the connection has said a whole address. Java
+/// asks for a WebSocket like that. A web page cannot: its browser says a whole address to a proxy only.
 fn named_before(request: &Request<Incoming>) -> Option<Named> {
     let host = request.headers().get(HOST)?.to_str().ok()?;
     Some(Named { scheme: "http", authority: host.parse().ok()? })
