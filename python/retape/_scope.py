@@ -50,6 +50,8 @@ class Scope:
     passes: Callable[[str], bool] = lambda origin: False
     #: The open scopes of fixtures, in whose cassettes the client may have made up names that stand in this one.
     beside: "List[Scope]" = field(default_factory=list)
+    #: Of a fixture, whether each test that has had it has passed.
+    outcomes: List[bool] = field(default_factory=list)
     #: Whether its recording is being proved.
     is_proof: bool = False
     #: What retape says of the open session.

@@ -573,7 +573,9 @@ def pytest_fixture_setup(fixturedef: Any, request: Any) -> Iterator[None]:
         suite.shared.pop(fixturedef.argname, None)
         misses = scope.new_misses()
         suite.leave(scope)
-        suite.finish(scope, save=not (failed or misses), title=f"fixture `{fixturedef.argname}`")
+        # Where no test that has it passes, it hardly is what the tests expect.
+        is_kept = not (failed or misses) and (any(scope.outcomes) or not scope.outcomes)
+        suite.finish(scope, save=is_kept, title=f"fixture `{fixturedef.argname}`")
         if misses:
             pytest.fail(_explained(misses), pytrace=False)
 
@@ -650,6 +652,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
             vars(report).pop("wasxfail", None)
         else:
             report.sections.append(("retape", "\n\n".join(told)))
+    if report.when == "call" or report.failed:
+        for name in suite.shared.keys() & set(item.fixturenames):
+            suite.shared[name].outcomes.append(not (report.failed or told))
     if scope is None:
         return
     if report.failed and not told and report.when != "teardown":

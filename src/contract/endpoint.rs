@@ -129,15 +129,19 @@ fn template(path: &str, is_name: impl Fn(&str) -> bool) -> String {
 
 /// What stands for a segment that is an identifier, or has one: `Products(1498)` of OData, and `8f3a…:cancel`.
 fn parameter(segment: &str, before: &str, is_name: impl Fn(&str) -> bool) -> Option<String> {
+    match segment.rsplit_once(':').filter(|(_, verb)| is_verb(verb)) {
+        Some((id, verb)) => thing(id, before, is_name).map(|open| format!("{open}:{verb}")),
+        None => thing(segment, before, is_name),
+    }
+}
+
+fn thing(segment: &str, before: &str, is_name: impl Fn(&str) -> bool) -> Option<String> {
     if let Some((set, key)) = segment.strip_suffix(')').and_then(|inner| inner.split_once('(')) {
         let is_quoted = key.len() > 2 && key.starts_with('\'') && key.ends_with('\'');
         let is_number = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit());
         let is_key =
             is_quoted || is_number || is_name(key) || identifiers(key).next() == Some(0..key.len());
         return is_key.then(|| format!("{set}({})", named_after(set)));
-    }
-    if let Some((id, verb)) = segment.rsplit_once(':').filter(|(_, verb)| is_verb(verb)) {
-        return parameter(id, before, is_name).map(|open| format!("{open}:{verb}"));
     }
     let found = identifiers(segment).next();
     if found.is_none() && !is_name(segment) {
@@ -252,6 +256,7 @@ mod tests {
             ("/v1/jobs/6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0:run", "/v1/jobs/{job_id}:run"),
             ("/v1/jobs/17:cancel", "/v1/jobs/{job_id}:cancel"),
             ("/v1/jobs:list", "/v1/jobs:list"),
+            ("/v1/jobs/17:a:b", "/v1/jobs/17:a:b"),
             ("/v1/categories/17/items/18", "/v1/categories/{category_id}/items/18"),
             ("/6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0", "/{id}"),
             (

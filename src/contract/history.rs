@@ -44,6 +44,9 @@ struct Page {
 #[derive(Debug, Default)]
 struct Chosen(HashMap<String, HashMap<String, usize>, foldhash::fast::RandomState>);
 
+/// A page that is asked for by its number is held against so many before it.
+const PAGES: usize = 100;
+
 /// A longer text is no word.
 const LONGEST_WORD: usize = 48;
 
@@ -242,8 +245,9 @@ impl Earlier for Before<'_> {
         };
         let told = led.get(token).into_iter().flatten().rev().map(|page| &pages[*page]);
         let told = told.filter(is_before).take(1);
-        let turned = pages.iter().filter(is_before);
+        let turned = pages.iter().rev().filter(is_before);
         let turned = turned.filter(|page| state.are_pages(place, page.interaction, self.number));
+        let turned = turned.take(PAGES);
         told.chain(turned).map(|page| &*page.said).collect()
     }
 

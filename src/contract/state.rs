@@ -50,12 +50,12 @@ impl State {
     pub(super) fn of(interactions: &[Interaction]) -> Self {
         let mut state = Self { writes: vec![0], ..Self::default() };
         for (number, interaction) in interactions.iter().enumerate() {
-            let is_read = is_read(interaction);
+            let is_read = interaction.request.only_reads();
             state.writes.push(state.writes[number] + usize::from(!is_read));
             if !is_read {
                 continue;
             }
-            let is_write = |at: usize| interactions.get(at).is_some_and(|it| !self::is_read(it));
+            let is_write = |at: usize| interactions.get(at).is_some_and(|it| !it.request.only_reads());
             if interaction.after.iter().any(|open| is_write(open.interaction)) {
                 state.beside.insert(number);
             }
@@ -97,7 +97,7 @@ impl State {
         if let Some(cut) = cut.filter(|cut| is_done && cut.framing == Framing::Json) {
             self.hear(names, number, interaction, cut);
         }
-        if !is_read(interaction) {
+        if !interaction.request.only_reads() {
             self.touch(number, interaction.request.path_only(), asked.into_iter().chain(json()));
         }
     }
@@ -110,7 +110,8 @@ impl State {
             let things = things(names, json.as_str());
             if let Some(first) = things.first().filter(|it| is_made && at == 0 && !it.is_row) {
                 let made = Made { id: first.id.clone(), at: number, gone: None };
-                self.made.entry(path.to_owned()).or_default().push(made);
+                let list = path.trim_end_matches('/').to_owned();
+                self.made.entry(list).or_default().push(made);
             }
             for thing in things {
                 for (place, said) in thing.said {
@@ -139,9 +140,10 @@ impl State {
 
     /// Notes that something was deleted, if the server says so.
     fn delete(&mut self, number: usize, path: &str) {
-        let Some((list, id)) = path.rsplit_once('/') else { return };
+        let Some((list, id)) = path.trim_end_matches('/').rsplit_once('/') else { return };
+        let id = percent::decoded(id);
         let made = self.made.get_mut(list).into_iter().flatten();
-        made.filter(|made| made.id == id).for_each(|made| made.gone = Some(number));
+        made.filter(|made| *made.id == *id).for_each(|made| made.gone = Some(number));
     }
 
     /// Whether something at this path is asked for by its number, as pages are.
@@ -151,17 +153,20 @@ impl State {
 
     /// What the last answer before a read said in a place of a thing, if nothing may have changed it since.
     pub(super) fn said(&self, id: &str, place: &str, number: usize) -> Option<Said> {
-        let said = self.said.get(&place_of(id, place))?.iter();
-        let (at, said) = said.rev().find(|(at, _)| *at < number)?;
-        let touched = self.touched.get(id).into_iter().flatten().chain(&self.sweeping);
-        let is_changed = touched.into_iter().any(|by| (at + 1..number).contains(by));
+        let said = self.said.get(&place_of(id, place))?;
+        let (at, said) = said[..said.partition_point(|(at, _)| *at < number)].last()?;
+        let is_within = |by: &[usize]| {
+            by.get(by.partition_point(|by| by <= at)).is_some_and(|by| *by < number)
+        };
+        let is_changed =
+            is_within(&self.sweeping) || self.touched.get(id).is_some_and(|by| is_within(by));
         let is_read = self.writes.get(number) == self.writes.get(number.saturating_add(1));
         (is_read && !is_changed && !self.beside.contains(&number)).then_some(*said)
     }
 
     /// What was made at a path before a read, and whether it should be there.
     pub(super) fn made(&self, path: &str, number: usize) -> Vec<(&str, bool)> {
-        let made = self.made.get(path).filter(|_| !self.beside.contains(&number));
+        let made = self.made.get(path.trim_end_matches('/')).filter(|_| !self.beside.contains(&number));
         let made = made.into_iter().flatten().filter(|made| made.at < number);
         let is_there = |made: &Made| made.gone.is_none_or(|gone| gone > number);
         made.map(|made| (&*made.id, is_there(made))).collect()
@@ -172,16 +177,15 @@ impl State {
         let (Some(first), Some(second)) = (self.asked.get(&one), self.asked.get(&other)) else {
             return false;
         };
-        let rest = |asked: &BTreeMap<String, String>| {
-            let rest = asked.iter().filter(|(at, _)| *at != place);
-            rest.map(|(at, word)| (at.clone(), word.clone())).collect::<Vec<_>>()
+        let is_other = |(one, other): (&String, &String)| {
+            one != other && is_number(one) && is_number(other)
         };
-        let number = |asked: &BTreeMap<String, String>| {
-            asked.get(place).filter(|word| is_number(word)).cloned()
+        let is_same = |(one, other): ((&String, &String), (&String, &String))| {
+            one == other || (one.0 == place && other.0 == place)
         };
-        let numbers = number(first).zip(number(second));
-        numbers.is_some_and(|(one, other)| one != other)
-            && rest(first) == rest(second)
+        first.get(place).zip(second.get(place)).is_some_and(is_other)
+            && first.len() == second.len()
+            && first.iter().zip(second).all(is_same)
             && self.is_unchanged(one, other)
     }
 
@@ -191,11 +195,6 @@ impl State {
         let behind = writes(number.saturating_add(1));
         behind.is_some() && writes(since + 1) == behind && !self.beside.contains(&number)
     }
-}
-
-/// Whether a request changes nothing.
-fn is_read(interaction: &Interaction) -> bool {
-    matches!(&*interaction.request.method, "GET" | "HEAD" | "OPTIONS")
 }
 
 /// The leaves of a request, by their places.

@@ -326,6 +326,7 @@ impl<'t> Reader<'t> {
             }
             HEADERS => contract.headers = self.schema(inside).map(Kinds::One),
             EVENTS => contract.events = self.schema(inside).map(Kinds::One),
+            KEEP_ALIVES => contract.keep_alives = self.schema(inside).map(Kinds::One),
             BODY => contract.body = self.schema(inside).map(Kinds::One),
             _ => match name.strip_suffix(BY_KIND) {
                 Some(EVENTS) => contract.events = Some(self.kinds(inside)),
@@ -396,12 +397,11 @@ impl<'t> Reader<'t> {
         // What a value says may have a comma.
         let ends = unquoted(conditions, b',').chain([conditions.len()]);
         for end in ends {
-            let text = &conditions[from..end];
-            match Condition::parse(text) {
+            match Condition::parse(conditions[from..end].trim()) {
                 Some(condition) => read.push(condition),
                 None => self.wrong(at + from..at + end, "this is no condition", Some(CONDITION)),
             }
-            from = (end + ", ".len()).min(conditions.len());
+            from = end + 1;
         }
         read
     }

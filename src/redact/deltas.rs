@@ -286,7 +286,30 @@ impl Joined {
             }
             _ => body::find_in_text(&self.text, notes),
         };
-        found.into_iter().map(|edit| self.within_texts(edit)).collect()
+        found.into_iter().map(|edit| self.ended(edit, notes)).collect()
+    }
+
+    /// An edit without the pieces that are no parts of the secret. What is left is known then, and not only what all
+    /// say together.
+    fn ended(&self, edit: Edit, notes: &mut Notes<'_>) -> Edit {
+        let range = edit.range.clone();
+        let ended = self.within_piece(self.piece_at(range.start), &self.within_texts(edit));
+        let spelled = str::from_utf8(&self.text[ended.range.clone()]).ok();
+        let with = str::from_utf8(&ended.with).ok().filter(|with| value::is_placeholder(with));
+        match (spelled, with) {
+            (Some(spelled), Some(with)) if ended.range != range => {
+                let quoted = format!("\"{spelled}\"");
+                let said = Text::parse(quoted.as_bytes()).and_then(|it| Some(it.string()?.into_owned()));
+                let value = said.filter(|_| !self.is_plain).unwrap_or_else(|| spelled.to_owned());
+                let with = notes.secrets.note(&value, with.to_owned());
+                Edit { range: ended.range, with: with.into() }
+            }
+            _ => ended,
+        }
+    }
+
+    fn piece_at(&self, place: usize) -> usize {
+        self.pieces.partition_point(|(start, _)| *start <= place) - 1
     }
 
     /// An edit that ends where a piece is another URL, or the name of another thing: such pieces are no parts of one
@@ -309,7 +332,7 @@ impl Joined {
 
     /// An edit as edits of the pieces: what stands for a secret goes to where it begins.
     fn outside_of(&self, edit: &Edit) -> Vec<Edit> {
-        let first = self.pieces.partition_point(|(start, _)| *start <= edit.range.start) - 1;
+        let first = self.piece_at(edit.range.start);
         let edit = &self.within_piece(first, edit);
         let mut with = edit.with.clone();
         let mut edits = Vec::new();
@@ -384,6 +407,24 @@ mod tests {
         let shown = splice(body.as_bytes(), &edits);
         let shown = String::from_utf8_lossy(&shown);
         assert_eq!(shown.matches("room:").count(), 3, "{shown}");
+    }
+
+    #[test]
+    fn what_one_message_says_whole_is_known_without_those_behind_it() {
+        let secret = ["hT7dK2mQ9xW4", "Zb3nV8cL5pR1yJ6s"].concat();
+        let said = |text: &str| format!("data: {{\"text\":\"{text}\"}}\n\n");
+        let got = format!("got token={secret}");
+        let body = [&got, &got, "Finished", "bye"].map(said).concat();
+        let (redactor, mut secrets) = (Redactor::standard(), Secrets::default());
+        let mut notes = Notes { redactor: &redactor, side: Side::Response, secrets: &mut secrets };
+
+        let edits = named(body.as_bytes(), &mut notes);
+
+        let shown = String::from_utf8(splice(body.as_bytes(), &edits)).unwrap();
+        assert_eq!(shown.matches("token=[redacted:token]\"").count(), 2, "{shown}");
+        assert!(shown.contains("Finished") && shown.contains("bye"), "{shown}");
+        let elsewhere = secrets.searcher().edits_of_body(secret.as_bytes());
+        assert_eq!(elsewhere, [Edit::new(0..secret.len(), "[redacted:token]")]);
     }
 
     #[test]

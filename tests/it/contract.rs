@@ -428,6 +428,14 @@ POST /chat -> 200 text/event-stream
     let contract: Contract = text.parse().unwrap();
 
     assert_eq!(contract.to_string(), text);
+    let by_hand = text.replace("\", q=", "\",q=").replace(", stream missing", ",   stream missing");
+    assert_eq!(by_hand.parse::<Contract>().unwrap(), contract);
+    for wrong in ["stream=true,,q=\"one\"", "stream=true,é", "stream=true,", ","] {
+        let text = format!("POST /chat -> 200\n  orders\n    when {wrong}\n      a\n");
+        let error = text.parse::<Contract>().unwrap_err();
+        let why = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+        assert!(why.contains("this is no condition"), "{wrong}: {why}");
+    }
 }
 
 fn cut_short(run: usize, events: &[&str]) -> Interaction {

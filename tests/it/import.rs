@@ -347,6 +347,25 @@ fn definitions_of_nock_are_read() {
 }
 
 #[test]
+fn a_recorder_that_notes_no_fields_of_the_client_leaves_the_media_type_to_the_body() {
+    let media = |headers: &str, body: &str| {
+        let request = format!("    headers: {headers}\n    body: '{body}'");
+        let interaction = interaction(&vcr(&request, "    headers: {}\n    body: {string: ok}"));
+        interaction.request.headers.get("content-type").map(str::to_owned)
+    };
+    let form = Some("application/x-www-form-urlencoded".to_owned());
+
+    assert_eq!(media("{}", r#"{"q": "hi"}"#).as_deref(), Some("application/json"));
+    assert_eq!(media("{Authorization: [Basic x]}", "[1]").as_deref(), Some("application/json"));
+    assert_eq!(media("{}", "a=1&b=x+y%20z"), form);
+    assert_eq!(media("{}", "a = 1"), None);
+    assert_eq!(media("{}", ""), None);
+    // This one would have noted it.
+    assert_eq!(media("{User-Agent: [python-requests/2]}", "[1]"), None);
+    assert_eq!(media("{Content-Type: [text/plain]}", "[1]").as_deref(), Some("text/plain"));
+}
+
+#[test]
 fn replays_of_google_genai_are_read() {
     assert_snapshot!(told(r#"{"replay_id": "x", "interactions": [
         {"request": {"method": "post", "url": "{MLDEV_URL_PREFIX}/models/gemini:streamGenerateContent?alt=sse", "headers": {}, "body_segments": [{"contents": []}]},

@@ -499,6 +499,15 @@ by type
             &"[".repeat(100_000),
             &[r#""[" types nested too deep (say `any` where it is as deep as that)"#],
         );
+        check(
+            &"by a {x ".repeat(100_000),
+            &[r#""a" types nested too deep (say `any` where it is as deep as that)"#],
+        );
+        let lines = (1..400).map(|depth| format!("{:depth$}x by t{depth}\n", ""));
+        check(
+            &format!("by t0\n{}", lines.collect::<String>()),
+            &[r#""" types nested too deep (say `any` where it is as deep as that)"#],
+        );
         check(r#""a"#, &[r#""\"a" not a JSON string (strings are written as in JSON: `"a\nb"`)"#]);
     }
 }

@@ -9,6 +9,7 @@ use crate::cassette::{
     Body, Chunk, Frame, HOP_BY_HOP, Headers, Interaction, Media, Request, Response,
 };
 use crate::error::Result;
+use crate::text::json::Text;
 use crate::text::{amazon, sse};
 
 /// What was asked and answered, as another tool has it.
@@ -37,6 +38,26 @@ pub(super) struct Message {
 /// What a server says of itself and its connection, and not of what is asked.
 const OF_THE_CONNECTION: [&str; 2] = ["host", "expect"];
 
+/// What clients say by themselves. Some recorders note only what the caller of one has said, or nothing: nock unless
+/// it is asked to, and vcrpy of aiohttp.
+const OF_EACH_CLIENT: [&str; 5] =
+    ["content-type", "content-length", "transfer-encoding", "user-agent", "accept-encoding"];
+
+/// The media type that a client says of such a body, where nothing else tells it.
+fn media_of(body: &Bytes) -> Option<&'static str> {
+    let is_pair = |pair: &[u8]| {
+        pair.contains(&b'=')
+            && pair.iter().all(|byte| byte.is_ascii_alphanumeric() || b"=%+-_.~*[]!'()".contains(byte))
+    };
+    match Text::parse_container(body) {
+        Some(_) => Some("application/json"),
+        None if body.split(|byte| *byte == b'&').all(is_pair) => {
+            Some("application/x-www-form-urlencoded")
+        }
+        None => None,
+    }
+}
+
 impl Exchange {
     pub(super) fn into_interaction(self, corrected: &mut Corrected) -> Result<Interaction> {
         let status = u16::try_from(self.status).ok();
@@ -53,6 +74,11 @@ impl Exchange {
         let is_socket = status == StatusCode::SWITCHING_PROTOCOLS;
         let mut asked = asked(self.asked.headers, is_socket || is_wanted);
         OF_THE_CONNECTION.iter().for_each(|name| asked.remove(name));
+        if !OF_EACH_CLIENT.iter().any(|name| asked.contains(name))
+            && let Some(media) = media_of(&self.asked.body)
+        {
+            asked.set("content-type", media);
+        }
         let mut headers = end_to_end(self.answered.headers, is_socket);
         correct(&mut headers, &self.answered.body, (&method, status), corrected);
         let reason = Some(self.reason).filter(|reason| {

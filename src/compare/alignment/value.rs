@@ -379,7 +379,7 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
         return Vec::new();
     }
     let mut words: Vec<Word> = times(text).collect();
-    let names = identifiers(text).map(|range| behind_time(text, range, &words));
+    let names = identifiers(text).map(|range| padded(text, behind_time(text, range, &words)));
     let names: Vec<_> = names.chain(temporary(text)).chain(addresses(text)).collect();
     words.extend(names.into_iter().map(|range| Word { range, sort: Sort::Name }));
     apart(words)
@@ -397,6 +397,18 @@ fn behind_time(text: &str, name: Range<usize>, times: &[Word]) -> Range<usize> {
     let rest = time.end + 1..name.end;
     let is_name = |rest: &str| identifiers(rest).next() == Some(0..rest.len());
     if text.get(rest.clone()).is_some_and(is_name) { rest } else { name }
+}
+
+/// A name with the `=` that fill it up to four letters each, as Base64 has it: whether and how many there are says
+/// how long it is.
+fn padded(text: &str, name: Range<usize>) -> Range<usize> {
+    let behind = &text[name.end..];
+    let rest = behind.trim_start_matches('=');
+    let padding = behind.len() - rest.len();
+    let is_padding = (1..=2).contains(&padding)
+        && (name.len() + padding).is_multiple_of(4)
+        && !rest.starts_with(|c: char| c.is_alphanumeric() || c == '%');
+    if is_padding { name.start..name.end + padding } else { name }
 }
 
 /// The names of temporary files, as Python makes them: `tmpw1_x8y2z`, in a folder.
@@ -530,5 +542,20 @@ mod tests {
         };
         check("01a214ec-f002-7741-a7b5-2aed6f70406c");
         check("01a214ec-f000-7043-afbd-a7899fa52cbf");
+    }
+
+    #[test]
+    fn a_name_of_base64_goes_as_far_as_what_fills_it_up() {
+        let check = |text: &str, expected: &str| {
+            let found: Vec<&str> =
+                words(text).into_iter().map(|word| &text[word.range]).collect();
+            assert_eq!(found, [expected], "{text}");
+        };
+        let token = "eyJvIjogMiwgInQiOiAxNzk1OTg2Mzk1LjQ3NzQ5NX0";
+        check(&format!("{token}="), &format!("{token}="));
+        check(&format!("at {token}=, and"), &format!("{token}="));
+        // Another length is not filled up by that, and what stands behind may be a value.
+        check(&format!("{token}=="), token);
+        check(&format!("{token}=1"), token);
     }
 }

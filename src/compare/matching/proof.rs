@@ -1,5 +1,6 @@
 //! What another run of the client that was recorded shows.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
@@ -129,7 +130,7 @@ impl Proof {
     }
 
     /// Answers a request that nothing answers by the interaction that differs from it in the fewest
-    /// values, and notes these as made up. Nothing if something else differs, if the server had
+    /// values, and of several by the one that says most of these alike, and notes what differs as made up. Nothing if something else differs, if the server had
     /// issued what differs, or if the client has asked for that interaction as it is: then this request comes
     /// beside it, and not in its place.
     pub fn assume(
@@ -160,13 +161,16 @@ impl Proof {
                     let bound = filled.map(|it| (texts[it.opening].clone(), it.hole.clone()));
                     let bound: Vec<(Hole, Hole)> = bound.chain(named).collect();
                     let pairs = bound.iter().map(|(recorded, live)| (recorded, live));
-                    playlist.bindings().unify(pairs).then_some((found.apart(), made_up, bound))
+                    let whole = found.changed.iter().map(|(old, _)| recorded.reading.nodes[*old].text.len());
+                    let other = made_up.iter().map(|id| id.value.len()).sum::<usize>();
+                    let distance = (found.apart(), Reverse(whole.sum::<usize>().saturating_sub(other)));
+                    playlist.bindings().unify(pairs).then_some((distance, made_up, bound))
                 });
                 Some((number, found?))
             });
             let is_free =
                 |(number, _): &(usize, _)| !self.assumptions.is_asked_for(index, playlist, *number);
-            compared.filter(is_free).min_by_key(|(number, (apart, ..))| (*apart, *number))
+            compared.filter(is_free).min_by_key(|(number, (distance, ..))| (*distance, *number))
         };
         let Some((number, (_, made_up, bound))) = chosen else {
             self.denied.append(&mut denied);

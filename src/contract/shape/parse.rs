@@ -47,7 +47,7 @@ impl Schema {
         let end = part.end;
         let rows: Vec<Row> = lines(text, part).map(|span| Row::of(text, span)).collect();
         let mut errors = Vec::new();
-        let all = level(&mut rows.as_slice(), &mut errors);
+        let all = level(&mut rows.as_slice(), 0, &mut errors);
         let Some((first, others)) = all.split_first() else {
             let hint = "a type is e.g. `string | null`, or `object` above its fields";
             return Err(vec![ParseError::new(end..end, "no type").with_hint(hint)]);
@@ -94,14 +94,16 @@ impl Row {
     }
 }
 
-/// The lines of one level, as far as they are not indented less than the first.
-fn level(rows: &mut &[Row], errors: &mut Vec<ParseError>) -> Vec<Line> {
+/// The lines of one level, as far as they are not indented less than the first. `depth` levels are above them.
+fn level(rows: &mut &[Row], depth: usize, errors: &mut Vec<ParseError>) -> Vec<Line> {
     let mut all: Vec<Line> = Vec::new();
     let Some(indent) = rows.first().map(|row| row.column) else { return all };
     while let Some(row) = rows.first().filter(|row| row.column >= indent).cloned() {
         match all.last_mut() {
+            // That it is too deep is told where the types are read.
+            Some(_) if row.column > indent && depth > DEEPEST => *rows = &[],
             Some(last) if row.column > indent => {
-                let below = level(rows, errors);
+                let below = level(rows, depth + 1, errors);
                 if !last.below.is_empty() {
                     let error = ParseError::new(row.span, "a line between two levels");
                     errors.push(error.with_hint("fields of one object begin in one column"));
@@ -136,14 +138,18 @@ impl<'l, 't> Parser<'l, 't> {
         Self { text, cursor, below: Some(&line.below), depth, errors: Vec::new() }
     }
 
-    /// Alternatives.
     fn expression(&mut self) -> Parsed<Schema> {
+        self.deeper(Self::alternatives)
+    }
+
+    /// Reads what stands within a type.
+    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth == DEEPEST {
             let hint = "say `any` where it is as deep as that";
             return Err(self.error("types nested too deep").with_hint(hint));
         }
         self.depth += 1;
-        let parsed = self.alternatives();
+        let parsed = read(self);
         self.depth -= 1;
         parsed
     }
@@ -351,7 +357,11 @@ impl<'l, 't> Parser<'l, 't> {
             return Ok(());
         }
         let (name, span) = self.name()?;
-        let branch = if self.eat("by ") { self.union()? } else { Object::Plain(self.braces()?) };
+        let branch = if self.eat("by ") {
+            self.deeper(Self::union)?
+        } else {
+            Object::Plain(self.braces()?)
+        };
         insert(&mut union.branches, name, branch, span)
     }
 
@@ -372,8 +382,10 @@ impl<'l, 't> Parser<'l, 't> {
         let branch = if self.eat("by ") {
             let (tag, span) = self.name()?;
             let mut inner = Union { tag, branches: BTreeMap::new(), open: false };
-            self.branches_below(lines, &mut inner);
-            checked(inner, span)?
+            self.deeper(|parser| {
+                parser.branches_below(lines, &mut inner);
+                checked(inner, span)
+            })?
         } else {
             Object::Plain(self.fields(lines))
         };

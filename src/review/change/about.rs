@@ -44,7 +44,7 @@ impl About {
             }
             Self::Values { kind, place } => {
                 let mut values = values(answer, part, kind.as_deref());
-                values.any(|value| find(value, None, place, &mut |_| true))
+                values.any(|value| find(value, None, place, &mut |_, _| true))
             }
             Self::Tie(invariant) => answer.with_trace(None, |trace| invariant.is_tried_by(trace)),
         }
@@ -69,7 +69,7 @@ impl About {
         let mut values = answers.flat_map(|answer| values(answer, part, kind.as_deref()));
         let is_any_other = values.any(|value| {
             let whole = Some(said(value)).filter(|_| part == Part::Body);
-            find(value, None, place, &mut |element| {
+            find(value, None, place, &mut |_, element| {
                 let row = element.or(whole).and_then(|it| Some((it.as_str(), identities.of(it)?)));
                 rows.extend(row.clone());
                 row.is_none()
@@ -88,7 +88,7 @@ impl About {
         let Self::Values { kind, place } = self else { return Vec::new() };
         let mut words = Vec::new();
         for value in values(answer, part, kind.as_deref()) {
-            find(value, None, place, &mut |row| {
+            find(value, None, place, &mut |_, row| {
                 words.extend(row.and_then(|row| row.get(field)?.string()));
                 false
             });
@@ -107,30 +107,21 @@ impl About {
         objects_called(Text::known(asked), field, DEEPEST, &mut |object| {
             given.push(object.members().map(|(name, _)| name).collect());
         });
-        let said = values(answer, part, kind.as_deref()).flat_map(|value| at(value, place));
-        let names = said.map(|it| it.members().map(|(name, _)| name).collect());
-        let names: Vec<BTreeSet<Cow<'_, str>>> = names.collect();
-        let is_given = |names: &BTreeSet<Cow<'_, str>>| {
-            !names.is_empty() && given.iter().any(|given| names.is_subset(given))
-        };
-        !names.is_empty() && names.iter().all(is_given)
+        let (mut is_said, mut is_given) = (false, true);
+        for value in values(answer, part, kind.as_deref()) {
+            find(value, None, place, &mut |said, _| {
+                let names: BTreeSet<Cow<'_, str>> = said.members().map(|(name, _)| name).collect();
+                is_said = true;
+                is_given &= !names.is_empty() && given.iter().any(|it| names.is_subset(it));
+                !is_given
+            });
+        }
+        is_said && is_given
     }
 }
 
 /// What stands below so many containers of a request is not looked at.
 const DEEPEST: usize = 8;
-
-/// What stands at a place; elements of arrays are not told apart.
-fn at<'t>(value: Text<'t>, place: &[String]) -> Vec<Text<'t>> {
-    let Some((step, rest)) = place.split_first() else { return vec![value] };
-    match value.container() {
-        Some(Container::Array) if step == "[]" => {
-            value.elements().flat_map(|element| at(element, rest)).collect()
-        }
-        Some(Container::Object) => value.get(step).map(|it| at(it, rest)).unwrap_or_default(),
-        _ => Vec::new(),
-    }
-}
 
 /// Tells the objects that stand in fields of a name.
 fn objects_called<'t>(value: Text<'t>, name: &str, room: usize, told: &mut dyn FnMut(Text<'t>)) {
@@ -191,15 +182,15 @@ fn values<'a>(
     all.filter(move |message| kind.is_none_or(|kind| kind == message.kind)).map(JsonMessage::text)
 }
 
-/// Finds values at a place of a contract, until `is_enough` says so: it hears which element of the
-/// outermost list each is in. What tells objects apart is a step of the place, too.
+/// Finds values at a place of a contract, until `is_enough` says so: it hears of each, and in which element of the
+/// outermost list it is. What tells objects apart is a step of the place, too.
 fn find<'t>(
     value: Text<'t>,
     row: Option<Text<'t>>,
     place: &[String],
-    is_enough: &mut dyn FnMut(Option<Text<'t>>) -> bool,
+    is_enough: &mut dyn FnMut(Text<'t>, Option<Text<'t>>) -> bool,
 ) -> bool {
-    let Some((step, rest)) = place.split_first() else { return is_enough(row) };
+    let Some((step, rest)) = place.split_first() else { return is_enough(value, row) };
     match value.container() {
         Some(Container::Array) => {
             // The elements of a tuple are no rows.

@@ -9,10 +9,9 @@
 use std::collections::BTreeSet;
 
 use super::about::About;
-use super::draft::Draft;
+use super::draft::{Draft, Trace};
 use super::report::{Part, Verdict};
 use super::rule::Rule;
-use super::weight::type_of;
 use crate::contract::Endpoint;
 use crate::contract::invariant::{Alone, Field, Invariant};
 
@@ -106,8 +105,7 @@ fn gone(draft: &Draft) -> Option<&str> {
 /// Those of the types that are gone that an order misses.
 fn missed<'d>(draft: &'d Draft, gone: &BTreeSet<&str>) -> impl Iterator<Item = &'d str> {
     let trace = draft.trace.iter().filter(|_| draft.part == Part::Order);
-    let expected = trace.flat_map(|trace| &trace.expected).map(|pattern| type_of(pattern));
-    expected.filter(|tag| gone.contains(tag))
+    trace.flat_map(Trace::types).filter(|tag| gone.contains(tag))
 }
 
 /// What brings comes before what is brought.
@@ -222,11 +220,8 @@ fn speaks_of(draft: &Draft, cause: &Draft) -> bool {
         }),
         (_, Part::Order) => draft.trace.iter().any(|trace| {
             let deviates = trace.tags.get(trace.at).map_or("", |tag| tag.trim_end_matches('+'));
-            let labelled = trace.expected.iter().filter(|pattern| type_of(pattern) == deviates);
-            let mut fields = labelled.flat_map(|pattern| {
-                let labels = pattern.split_once('[').map_or("", |(_, labels)| labels);
-                labels.split(", ").map(|it| it.split(['=', '!']).next().unwrap_or_default())
-            });
+            let labelled = trace.patterns().filter(|it| it.tag.as_deref() == Some(deviates));
+            let mut fields = labelled.flat_map(|it| &it.guards).map(|guard| &*guard.path);
             // It is gone where it always was, and so it is where it was at times.
             let is_gone = |field| cause.rule == Rule::FieldMissing && ends_in(&cause.path, field);
             fields.any(|field| is_below(&format!("{deviates}.{field}")) || is_gone(field))

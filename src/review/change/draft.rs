@@ -7,7 +7,7 @@ use super::gap::Gap;
 use super::report::{Change, Direction, NewTrace, Part, Place, Possible, Verdict, Witnesses};
 use super::rule::Rule;
 use crate::cassette::Number;
-use crate::contract::order::Neighbours;
+use crate::contract::order::{Neighbours, Next, Pattern};
 use crate::contract::shape::Gain;
 use crate::contract::{Endpoint, cassette_of};
 use crate::message::CLOSE;
@@ -25,7 +25,7 @@ pub(super) struct Draft {
     pub key: String,
     pub what: String,
     pub why: String,
-    pub trace: Option<NewTrace>,
+    pub trace: Option<Trace>,
     /// Neighbours that are not seen any more because of it.
     pub lost: BTreeSet<Neighbours>,
     /// The key of the slices in which it was found.
@@ -50,6 +50,45 @@ pub(super) struct Draft {
     /// In a scenario that was recorded again so many recordings have to agree, those of before and those that show it: a
     /// measure is whole now and then, and what is `null` may not be there yet.
     pub fewest: usize,
+}
+
+/// A trace that was not possible before.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Trace {
+    /// Types of messages, in order; `x+` for several in a row.
+    pub tags: Vec<String>,
+    /// Which of them is not as it was promised.
+    pub at: usize,
+    /// What would have been as promised there.
+    pub expected: Vec<Next>,
+}
+
+impl Trace {
+    /// The messages that would have been as promised.
+    pub(super) fn patterns(&self) -> impl Iterator<Item = &Pattern> {
+        self.expected.iter().filter_map(|next| match next {
+            Next::Event(pattern) => Some(pattern),
+            Next::End => None,
+        })
+    }
+
+    /// Their types.
+    pub(super) fn types(&self) -> impl Iterator<Item = &str> {
+        self.patterns().filter_map(|pattern| pattern.tag.as_deref())
+    }
+
+    fn finish(self) -> NewTrace {
+        NewTrace { expected: names(&self.expected), tags: self.tags, at: self.at }
+    }
+}
+
+/// What would be in order, sorted; the end has a name of its own.
+pub(super) fn names(expected: &[Next]) -> Vec<String> {
+    let names = expected.iter().map(|next| match next {
+        Next::Event(pattern) => pattern.to_string(),
+        Next::End => THE_END.to_owned(),
+    });
+    names.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// Who shows it, and where the first one does.
@@ -234,8 +273,8 @@ impl Draft {
     }
 
     /// Of two traces the shorter one is told.
-    pub(super) fn keep_shorter(&mut self, other: Option<&NewTrace>) {
-        let length = |trace: Option<&NewTrace>| trace.map_or(usize::MAX, |it| it.tags.len());
+    pub(super) fn keep_shorter(&mut self, other: Option<&Trace>) {
+        let length = |trace: Option<&Trace>| trace.map_or(usize::MAX, |it| it.tags.len());
         if length(other) < length(self.trace.as_ref()) {
             self.trace = other.cloned();
         }
@@ -283,7 +322,7 @@ impl Draft {
             what: self.what,
             brings: self.brings,
             why,
-            trace: self.trace,
+            trace: self.trace.map(Trace::finish),
             possible: self.possible,
             example: self.example,
             witnesses,

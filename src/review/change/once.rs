@@ -1,8 +1,7 @@
 //! Changes that are told once, where several are found.
 
-use super::draft::{Draft, at};
+use super::draft::{Draft, Trace, at};
 use super::rule::Rule;
-use super::weight::type_of;
 use crate::message::NO_EVENT;
 
 /// A new type of message is found in the order and among the shapes: it is one change.
@@ -103,6 +102,5 @@ pub(super) fn with_what_is_gone(drafts: Vec<Draft>) -> Vec<Draft> {
 fn missing(draft: &Draft) -> Vec<&str> {
     let is_missing = matches!(draft.rule, Rule::OrderMissing | Rule::OrderEndNew);
     let trace = draft.trace.iter().filter(|_| is_missing);
-    let expected = trace.flat_map(|trace| &trace.expected);
-    expected.map(|pattern| type_of(pattern)).collect()
+    trace.flat_map(Trace::types).collect()
 }

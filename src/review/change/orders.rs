@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::about::About;
-use super::draft::{Draft, Position, THE_END, either, first_time, same_or_added};
+use super::draft::{
+    Draft, Position, THE_END, Trace, either, first_time, names, same_or_added,
+};
 use super::gap::Gap;
-use super::report::{NewTrace, Part, Verdict};
+use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::swap::{neighbours, swapped};
-use super::weight::type_of;
 use crate::contract::order::{
     Deviation, Event, Explanation, Extent, Fault, Neighbours, Next, Place, Slicing, Token, Word,
 };
@@ -137,7 +138,8 @@ pub(super) fn deviations(
         }
         // What belongs to no slice may have lost its key.
         draft.slices = case.order.expression().key().map(str::to_owned);
-        draft.trace = Some(NewTrace { tags: shown_tags(word), at, expected: expected(&deviation) });
+        let expected = deviation.expected.clone();
+        draft.trace = Some(Trace { tags: shown_tags(word), at, expected });
         draft.lost = parted(&deviation, &events);
         if word.extent == Extent::Left && at == word.tokens.len() && is_close(&deviation) {
             draft.doubt("the client closed it first, and the server may have been about to");
@@ -236,7 +238,7 @@ fn of_deviation(orders: &Orders, deviation: &Deviation, events: &[Event<'_>]) ->
         (None, None) => "at the beginning".to_owned(),
         (None, Some(key)) => format!("at the beginning of what belongs to one `{key}`"),
     };
-    let mut wanted = expected(deviation);
+    let mut wanted = names(&deviation.expected);
     // What may come again and again was there.
     if wanted.len() > 1 {
         wanted.retain(|tag| Some(tag.as_str()) != after);
@@ -252,7 +254,7 @@ fn of_deviation(orders: &Orders, deviation: &Deviation, events: &[Event<'_>]) ->
             let (key, got) = (key.unwrap_or_default(), got.unwrap_or_default());
             (Rule::OrderApart, format!("`{got}` of a `{key}` comes when that was over"), got)
         }
-        (_, got) => unexpected(orders, got.unwrap_or_default(), after, (&all, &behind), &wanted),
+        (_, got) => unexpected(orders, got.unwrap_or_default(), after, (&all, &behind), (deviation, &wanted)),
     };
     let key = format!("{}>{got}!{}", after.unwrap_or_default(), wanted.join("|"));
     let key = if rule == Rule::TagNew { got.to_owned() } else { key };
@@ -270,7 +272,7 @@ fn unexpected<'a>(
     got: &'a str,
     after: Option<&str>,
     (all, behind): (&str, &str),
-    wanted: &[String],
+    (deviation, wanted): (&Deviation, &[String]),
 ) -> (Rule, String, &'a str) {
     if !tags(orders).contains(got) {
         return (Rule::TagNew, format!("{}, first {behind}", first_time(got)), got);
@@ -279,24 +281,15 @@ fn unexpected<'a>(
         [] => "where nothing was promised".to_owned(),
         wanted => format!("where {} was promised", either(wanted)),
     };
-    let goes_on = wanted.iter().all(|pattern| type_of(pattern) != got);
+    let is_got = |next: &Next| matches!(next, Next::Event(it) if it.tag.as_deref() == Some(got));
     match after {
-        None if !goes_on => {
+        None if deviation.expected.iter().any(is_got) => {
             let what = format!("{all} begins with `{got}`, and does not go on as promised then");
             (Rule::OrderStartNew, what, got)
         }
         Some(_) => (Rule::OrderNextNew, format!("`{got}` comes {behind}, {promised}"), got),
         None => (Rule::OrderStartNew, format!("{all} begins with `{got}`, {promised}"), got),
     }
-}
-
-/// What would have been in order, sorted; the end has a name of its own.
-fn expected(deviation: &Deviation) -> Vec<String> {
-    let names = deviation.expected.iter().map(|next| match next {
-        Next::Event(pattern) => pattern.to_string(),
-        Next::End => THE_END.to_owned(),
-    });
-    names.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// All types of messages that the orders know.

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::about::About;
-use super::draft::{Draft, all_of};
+use super::draft::{Draft, Trace, all_of};
 use super::orders::shown_tags;
-use super::report::{NewTrace, Part, Verdict};
+use super::report::{Part, Verdict};
 use super::rule::Rule;
 use crate::contract::Case;
-use crate::contract::order::{Event, Explanation, Neighbours, Order, Word};
+use crate::contract::order::{Event, Explanation, Neighbours, Next, Order, Pattern, Word};
 
 /// Longer traces, and those that leave the order in more places, are told place by place.
 const LONGEST: usize = 100;
@@ -32,8 +32,9 @@ pub(super) fn swapped(case: &Case, explanation: &Explanation, word: &Word) -> Ve
         let at = word.token_of(origins[moved.told()]);
         let mut draft = moved.draft(&before);
         draft.lost = &neighbours(&events) - &neighbours(&before);
-        let expected = vec![events[moved.told()].tag.to_owned()];
-        draft.trace = Some(NewTrace { tags: shown_tags(word), at, expected });
+        let tag = Some(events[moved.told()].tag.to_owned());
+        let expected = vec![Next::Event(Pattern { tag, guards: Vec::new() })];
+        draft.trace = Some(Trace { tags: shown_tags(word), at, expected });
         drafts.push((draft, at));
         moved.put_back(&mut origins);
         left = next;

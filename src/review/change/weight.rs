@@ -159,8 +159,7 @@ impl Sides<'_> {
     /// that came.
     fn in_its_place(&self, draft: &Draft, gone: &BTreeSet<String>) -> Option<Draft> {
         let trace = draft.trace.as_ref().filter(|_| draft.rule == Rule::TagNew)?;
-        let expected = trace.expected.iter().map(|pattern| type_of(pattern));
-        let gone = gone.iter().find(|tag| expected.clone().any(|it| it == **tag))?;
+        let gone = gone.iter().find(|tag| trace.types().any(|it| it == **tag))?;
         let cases = self.orders()?.cases.iter().filter(|case| case.order.tags().contains(gone));
         let cases = cases.map(|case| case_name(case).unwrap_or_default()).collect();
         Some(Draft { cases, ..draft.clone() })
@@ -430,16 +429,6 @@ fn tags_gone(drafts: &[Draft]) -> BTreeSet<String> {
     gone.map(|draft| draft.key.clone()).collect()
 }
 
-/// The type of messages in a pattern: `a[b="c"]`, `"close 4001"`.
-pub(super) fn type_of(pattern: &str) -> &str {
-    if let Some(quoted) = pattern.strip_prefix('"') {
-        return quoted.split('"').next().unwrap_or(quoted);
-    }
-    // A type may begin with a bracket itself: `[DONE]`.
-    let guards = pattern.match_indices('[').map(|(at, _)| at).find(|at| *at > 0);
-    &pattern[..guards.unwrap_or(pattern.len())]
-}
-
 /// What a recording shows of what was promised.
 fn is_weighed(draft: &Draft) -> bool {
     let is_of_it = !matches!(draft.part, Part::Endpoint | Part::Request);
@@ -559,16 +548,5 @@ impl Weight {
             None | Some(0) => format!("{shown}, and it may have been so before"),
             Some(before) => format!("{shown}, and none of {before} before: that may be chance"),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pattern_names_a_type_before_its_guards() {
-        let patterns = ["end", "end[why=\"x\"]", "[DONE]", "\"[DONE]\"", "\"a b\"[n=1]"];
-        assert_eq!(patterns.map(type_of), ["end", "end", "[DONE]", "[DONE]", "a b"]);
     }
 }

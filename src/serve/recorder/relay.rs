@@ -17,7 +17,7 @@ use super::reframed::Reframed;
 use super::take::Take;
 use crate::cassette::{End, Headers, Peer};
 use crate::serve::server::Rewriter;
-use crate::serve::websocket::{Compression, Event, Reader, Strictness};
+use crate::serve::websocket::{Compression, Event, Reader, Strictness, TOO_BIG};
 use crate::serve::wire::FrameReader;
 
 /// So much is read at once.
@@ -90,8 +90,7 @@ impl Tap {
     fn see<'b>(&mut self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
         let mut rest = bytes;
         let mut from = 0;
-        // What cannot be read is not recorded; the other side will close the connection over it.
-        while let Ok(Some(event)) = self.reader.next(&mut rest) {
+        while let Some(event) = self.next(&mut rest) {
             if let Some(reframed) = &mut self.reframed {
                 let to = bytes.len() - rest.len();
                 reframed.event(&bytes[from..to], &event, self.reader.is_within());
@@ -105,6 +104,17 @@ impl Tap {
         let Some(reframed) = &mut self.reframed else { return bytes.into() };
         reframed.rest(&bytes[from..], self.reader.awaits_text());
         reframed.take().into()
+    }
+
+    /// The next that is said, if it can be read.
+    fn next(&mut self, bytes: &mut &[u8]) -> Option<Event> {
+        self.reader.next(bytes).unwrap_or_else(|violation| {
+            // The other side will close the connection over anything else.
+            if let Some(take) = self.take.as_ref().filter(|_| violation.code == TOO_BIG) {
+                take.lose(violation.what);
+            }
+            None
+        })
     }
 
     /// Reads what comes next. What waits for it, waits for a moment.

@@ -291,6 +291,13 @@ impl Take {
         self.chunks.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// What one side of a WebSocket says from now on is not recorded, and the person who records is told why.
+    pub(super) fn lose(&self, why: &str) {
+        if let Some(tape) = self.tape.upgrade() {
+            tape.journal().tell(why);
+        }
+    }
+
     /// One side of a WebSocket sends no more.
     pub(super) fn end_frames(&self, by: Peer) {
         let is_closed = self.state().is_closed();

@@ -26,6 +26,9 @@ pub struct Deflate {
 /// The window of an encoder of ours.
 const LARGEST: usize = 1 << 15;
 
+/// The most bytes that a message may become: 64 MiB, which other libraries take for the most, too.
+pub(super) const LIMIT: usize = 64 << 20;
+
 /// What ends a flushed block, and is not sent.
 const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
 
@@ -38,7 +41,7 @@ impl Inflate {
     ///
     /// # Errors
     ///
-    /// If it is not compressed.
+    /// If it is not compressed, or the message has more than [`LIMIT`] bytes now.
     pub(super) fn push(&mut self, mut piece: &[u8], to: &mut Vec<u8>) -> Result<(), ()> {
         let state = match &mut self.state {
             Some(state) => state,
@@ -48,6 +51,9 @@ impl Inflate {
             to.reserve(piece.len().saturating_mul(2).max(64));
             let (before, length) = (state.total_in(), to.len());
             let status = state.decompress_vec(piece, to, FlushDecompress::Sync).map_err(drop)?;
+            if to.len() > LIMIT {
+                return Err(());
+            }
             let taken = (state.total_in() - before) as usize;
             piece = &piece[taken..];
             match status {
@@ -203,6 +209,16 @@ mod tests {
             state.finish(&mut plain).unwrap();
             assert!(plain == text, "{bits}");
         }
+    }
+
+    #[test]
+    fn a_small_message_does_not_fill_the_memory() {
+        let compressed = Deflate::new(LARGEST).unwrap().message(&vec![0; LIMIT + 1]);
+        let (mut plain, mut inflate) = (Vec::new(), Inflate::new(true).unwrap());
+
+        assert!(compressed.len() < LIMIT / 200);
+        assert!(inflate.push(&compressed, &mut plain).is_err());
+        assert!(plain.len() < 2 * LIMIT);
     }
 
     #[test]

@@ -20,6 +20,8 @@ mod writer;
 pub use deflate::Deflate;
 pub use extension::Compression;
 pub use handshake::{accept_key, is_upgrade, raw_upgrade};
+#[cfg(feature = "record")]
+pub use reader::TOO_BIG;
 pub use reader::{Event, Reader, Strictness, Violation};
 pub use writer::Writer;
 

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::deflate::Inflate;
+use super::deflate::{Inflate, LIMIT};
 use super::opcode;
 use crate::cassette::Content;
 
@@ -18,8 +18,8 @@ pub struct Reader {
     control: Vec<u8>,
     message: Option<Message>,
     inflate: Option<Inflate>,
-    /// How the protocol was broken: nothing can be read behind that.
-    broken: Option<Violation>,
+    /// The protocol was broken: nothing can be read behind that.
+    is_broken: bool,
 }
 
 /// What becomes of a side that breaks the protocol.
@@ -76,6 +76,8 @@ struct Message {
 
 const PROTOCOL: u16 = 1002;
 const NOT_TEXT: u16 = 1007;
+/// The code for a message that is too long.
+pub const TOO_BIG: u16 = 1009;
 
 /// A longer payload of a control frame is none.
 const LONGEST_CONTROL: u64 = 125;
@@ -90,7 +92,7 @@ impl Reader {
             control: Vec::new(),
             message: None,
             inflate,
-            broken: None,
+            is_broken: false,
         }
     }
 
@@ -114,12 +116,13 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// If the protocol is broken, unless we only look.
+    /// If the protocol is broken, unless we only look, or a message is too long. Nothing is given behind that.
     pub fn next(&mut self, bytes: &mut &[u8]) -> Result<Option<Event>, Violation> {
-        match self.broken {
-            None => self.read(bytes).inspect_err(|broken| self.broken = Some(*broken)),
-            Some(broken) => Err(broken),
+        if self.is_broken {
+            *bytes = &[];
+            return Ok(None);
         }
+        self.read(bytes).inspect_err(|_| self.is_broken = true)
     }
 
     fn read(&mut self, bytes: &mut &[u8]) -> Result<Option<Event>, Violation> {
@@ -212,7 +215,7 @@ impl Reader {
                 Some(inflate) => {
                     let mut plain = Vec::with_capacity(piece.len());
                     frame.unmasked(piece, &mut plain);
-                    inflate.push(&plain, &mut message.bytes).map_err(|()| NOT_COMPRESSED)?;
+                    inflate.push(&plain, &mut message.bytes).map_err(|()| message.unread())?;
                 }
             }
             if self.strictness == Strictness::Server {
@@ -248,7 +251,7 @@ impl Reader {
     fn end_message(&mut self) -> Result<Option<Event>, Violation> {
         let Some(mut message) = self.message.take() else { return Ok(None) };
         if let Some(inflate) = self.inflate.as_mut().filter(|_| message.is_compressed) {
-            inflate.finish(&mut message.bytes).map_err(|()| NOT_COMPRESSED)?;
+            inflate.finish(&mut message.bytes).map_err(|()| message.unread())?;
         }
         if self.strictness == Strictness::Server {
             message.validate(true)?;
@@ -280,9 +283,6 @@ impl Reader {
         Ok(Event::Frame(Content::Close { code, reason }, Vec::new()))
     }
 }
-
-const NOT_COMPRESSED: Violation =
-    Violation { code: NOT_TEXT, what: "a message cannot be decompressed" };
 
 /// Whether a code may stand in a close frame: others are for what never was one.
 fn may_be_sent(code: u16) -> bool {
@@ -321,6 +321,15 @@ impl Frame {
 }
 
 impl Message {
+    /// Why it cannot be decompressed.
+    fn unread(&self) -> Violation {
+        if self.bytes.len() > LIMIT {
+            Violation { code: TOO_BIG, what: "a compressed message has more than 64 MiB" }
+        } else {
+            Violation { code: NOT_TEXT, what: "a message cannot be decompressed" }
+        }
+    }
+
     /// Checks the text that has come; all of it, if there is no more.
     fn validate(&mut self, is_over: bool) -> Result<(), Violation> {
         if !self.is_text {

@@ -562,6 +562,30 @@ def test_what_a_shared_fixture_says_is_kept_apart_in_any_order(pytester, run, li
     assert "failed" not in result.parseoutcomes()
 
 
+def test_a_shared_fixture_is_not_recorded_where_all_tests_that_have_it_fail(pytester, run, live, monkeypatch):
+    pytester.makepyfile(test_shared=SHARED.format(url=live.url, scope="module"))
+    run().assert_outcomes(passed=3)
+    cassette = pytester.path / "cassettes/test_shared/fixture-thing.json"
+    good = cassette.read_text()
+
+    def refuse(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send(b'{"error": "no"}')
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Answers, "do_POST", refuse)
+        assert run("--record-mode=all").parseoutcomes()["failed"] == 3
+    assert cassette.read_text() == good
+    run("--record-mode=none").assert_outcomes(passed=3)
+
+    # One that fails is no fault of the fixture.
+    text = SHARED.format(url=live.url, scope="module")
+    pytester.makepyfile(test_shared=text + "\n    def test_four(thing): assert False\n")
+    cassette.unlink()
+    run("--record-mode=all").assert_outcomes(passed=3, failed=1)
+    assert cassette.exists()
+
+
 @pytest.mark.parametrize("order", [[], ["-p", "reverse"]])
 def test_a_name_that_a_fixture_makes_up_is_the_same_in_its_tests_when_recorded_again(pytester, run, live, order):
     pytester.makepyfile(reverse="def pytest_collection_modifyitems(items): items.reverse()")

@@ -230,3 +230,24 @@ fn how_another_cassette_ends_than_the_only_one_is_unproven() {
     let told = told(&checked(&old, &several));
     assert!(told.iter().all(|it| !it.starts_with("breaking")), "{told:?}");
 }
+
+#[test]
+fn what_clients_name_is_no_promise_in_one_of_several_kinds_either() {
+    let side = |name: &str| -> Side {
+        let one = |number: usize| {
+            let files = format!(r#"{{"files":{{"{name}":{{"n":{number}}}}}}}"#);
+            let said = match number % 2 {
+                0 => format!(r#"{{"object":"gist","owner":"one",{}"#, &files[1..]),
+                _ => r#"{"object":"page","lines":["a","b"]}"#.to_owned(),
+            };
+            exchange("/gists", &files, 200, &[&said])
+        };
+        apart("c", (0..24).map(one))
+    };
+
+    let old = side("one.py");
+    assert!(lines(&old).contains(&"by object".to_owned()), "{:?}", lines(&old));
+    let told = super::told(&checked(&old, &side("other.py")));
+    assert!(told.iter().any(|it| it.contains("files.one.py")), "{told:?}");
+    assert!(told.iter().all(|it| !it.starts_with("breaking")), "{told:?}");
+}
