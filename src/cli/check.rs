@@ -116,7 +116,7 @@ impl Check {
                 _ => format!("{told}\n{}", report::evidence(&evidence, Colour::Ansi)),
             };
         }
-        tell::output(&told)
+        tell::report(self.format, &told)
     }
 }
 

@@ -64,14 +64,18 @@ impl Coverage {
         let cassettes = loaded.iter().map(|(name, cassette)| (name, cassette));
         let exercised = Exercised::by(&protocols, &accepted, cassettes);
         let against = document.as_ref().map(|document| Against::of(document, &exercised));
-        tell::output(&match self.format {
-            Format::Text => report::coverage(&exercised, against.as_ref(), Colour::Ansi),
-            Format::Markdown => report::coverage_to_markdown(&exercised, against.as_ref()),
+        match self.format {
+            Format::Text => {
+                tell::shown(&report::coverage(&exercised, against.as_ref(), Colour::Ansi))?;
+            }
+            Format::Markdown => {
+                tell::output(&report::coverage_to_markdown(&exercised, against.as_ref()))?;
+            }
             Format::Json => {
                 let told = report::coverage_to_json(&exercised, against.as_ref());
-                format!("{told:#}\n")
+                tell::output(&format!("{told:#}\n"))?;
             }
-        })?;
+        }
         let percent = against.map(|against| against.operations().percent());
         let exit = match self.min.zip(percent) {
             Some((min, percent)) if percent < min => {

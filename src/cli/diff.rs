@@ -142,7 +142,7 @@ impl Diff {
         report.strict = self.strict;
         report.locate(|name| new.text_of(name));
         self.write(&report)?;
-        tell::output(&report::changes(&report, self.format, Colour::Ansi))?;
+        tell::report(self.format, &report::changes(&report, self.format, Colour::Ansi))?;
         if !report.cassettes.is_empty() {
             contracts::tell_unread_at(&report.unread.iter().collect::<Vec<_>>());
         }

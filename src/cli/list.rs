@@ -46,7 +46,7 @@ impl List {
             let upstream = &cassette.recorded.upstream;
             let name = name.as_str();
             let line = format!("{name:width$}  {interactions:>16}  {upstream}");
-            tell::output(&format!("{}\n", line.trim_end()))?;
+            tell::shown(&format!("{}\n", line.trim_end()))?;
         }
         tell::unread(unread, Exit::Agrees)
     }

@@ -216,7 +216,7 @@ fn tell_all(rows: &[Row], outcomes: &[Outcome]) -> Result<Exit> {
         let verdict = outcome.verdict();
         table.push_str(&format!("{cut:chunks$}  {what:fault$}  {seconds:>7.2}  {verdict}\n"));
     }
-    tell::output(&table)?;
+    tell::shown(&table)?;
     let usual: BTreeSet<&str> = outcomes
         .iter()
         .filter(|outcome| outcome.passed())
@@ -224,7 +224,7 @@ fn tell_all(rows: &[Row], outcomes: &[Outcome]) -> Result<Exit> {
         .collect();
     let failed = rows.iter().zip(outcomes).filter(|(_, outcome)| !outcome.passed());
     for (row, outcome) in failed.clone() {
-        tell::output(&format!("\n{} {}:\n", row.chunks, visible(&row.fault())))?;
+        tell::shown(&format!("\n{} {}:\n", row.chunks, visible(&row.fault())))?;
         let missed = outcome.summary.misses.iter().flat_map(|miss| miss.explanation.lines());
         // What those say that passed is no sign of a failure.
         let said = outcome.ended.said.lines().filter(|line| !usual.contains(line));
@@ -233,7 +233,7 @@ fn tell_all(rows: &[Row], outcomes: &[Outcome]) -> Result<Exit> {
         let is_missed = !outcome.summary.misses.is_empty();
         let from = if is_missed { 0 } else { lines.len().saturating_sub(SHOWN) };
         for line in lines[from..].iter().take(SHOWN) {
-            tell::output(&format!("  {}\n", visible(line)))?;
+            tell::shown(&format!("  {}\n", visible(line)))?;
         }
     }
     let failures = failed.count();

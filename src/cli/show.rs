@@ -61,7 +61,7 @@ impl Show {
 
     fn show(&self, folder: &Path, name: &Name, loaded: &Cassette) -> Result<()> {
         let protocols = Protocols::of(&store::find_config(folder)?);
-        tell::output(&if self.ids {
+        tell::shown(&if self.ids {
             report::ids(name.as_str(), loaded, Colour::Ansi)
         } else {
             report::show_by(&protocols, name.as_str(), loaded, self.options())

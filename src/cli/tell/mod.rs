@@ -1,6 +1,7 @@
 //! What the command says: data on standard output, everything else on standard error.
 
 mod recorded;
+mod runner;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::env;
@@ -14,7 +15,7 @@ use super::child::Heard;
 use crate::cassette::{Id, Name};
 use crate::error::{Error, Kind, Result};
 use crate::redact::Suspect;
-use crate::review::report::{count, visible};
+use crate::review::report::{Face, count, visible};
 use crate::serve::recorder::Saved;
 use crate::session::{Event, Miss, Proven, Session, Spoiled, Summary, Unplayed};
 use crate::store::{from_here, mention_path};
@@ -32,7 +33,16 @@ pub(super) const PLAIN: &str = "\x1b[0m";
 
 /// What a person reads who is asked or shown something.
 pub(super) fn data(text: &str) {
-    let _ = output(text);
+    let _ = shown(text);
+}
+
+/// Data for a person, of which parts were recorded.
+///
+/// # Errors
+///
+/// If it cannot be written.
+pub(super) fn shown(text: &str) -> Result<()> {
+    output(&runner::harmless(text))
 }
 
 /// Data that a command is there for, with colour taken out where nobody would see it.
@@ -49,6 +59,18 @@ pub(super) fn output(text: &str) -> Result<()> {
         }
         // A reader that has seen enough (`| head`) is no failure.
         _ => Ok(()),
+    }
+}
+
+/// A report: for a person, or as it is for what reads it.
+///
+/// # Errors
+///
+/// If it cannot be written.
+pub(super) fn report(face: Face, text: &str) -> Result<()> {
+    match face {
+        Face::Text => shown(text),
+        _ => output(text),
     }
 }
 
@@ -496,7 +518,7 @@ fn rescued(interactions: usize, cut: usize, unasked: usize) -> String {
 
 fn say(text: &str) {
     // With standard error closed there is nobody to tell.
-    let _ = anstream::stderr().write_all(text.as_bytes());
+    let _ = anstream::stderr().write_all(runner::harmless(text).as_bytes());
 }
 
 /// What may be a secret.
