@@ -97,7 +97,7 @@ impl History {
                 history.choose(number, asked);
             }
             if let Some(cut) = &read.cut {
-                history.give(number, cut);
+                history.give(number, interaction, cut);
                 history.turn(number, interaction, cut);
             }
             let Self { state, names, .. } = &mut history;
@@ -119,21 +119,13 @@ impl History {
     }
 
     /// Notes what identifies something.
-    fn give(&mut self, number: usize, cut: &Cut) {
-        let Self { given, names, led, pages: all, paths, state, .. } = self;
-        let path = paths.get(number).and_then(|path| path.strip_prefix("GET "));
-        let is_paged = path.is_some_and(|path| state.has_pages(path));
+    fn give(&mut self, number: usize, interaction: &Interaction, cut: &Cut) {
+        if !cut.framing.is_stream() {
+            self.page(number, interaction);
+        }
+        let Self { given, names, .. } = self;
         for (message, json) in cut.json() {
             let is_named = matches!(message.tag, Tag::Named(_));
-            let may_lead = !led.is_empty() && leads(json, led);
-            let has_page = !is_named && (may_lead || is_paged);
-            let said = if has_page { tokens(json) } else { Vec::new() };
-            for (_, token) in &said {
-                if let Some(pages) = led.get_mut(token) {
-                    pages.push(all.len());
-                }
-            }
-            all.extend(has_page.then_some(Page { interaction: number, said }));
             let tag = is_named.then(|| names.word(message.tag.as_str()));
             identified(json, |path, value| {
                 if !given.contains_key(&*value) {
@@ -148,6 +140,25 @@ impl History {
                 }
             });
         }
+    }
+
+    /// Notes what an answer says that leads on, or that a page says which is asked for by its number.
+    fn page(&mut self, number: usize, interaction: &Interaction) {
+        let Self { led, pages: all, paths, state, .. } = self;
+        let path = paths.get(number).and_then(|path| path.strip_prefix("GET "));
+        let is_paged = path.is_some_and(|path| state.has_pages(path));
+        let response = interaction.response().filter(|_| is_paged || !led.is_empty());
+        let body = response.map(|response| response.readable().bytes()).unwrap_or_default();
+        let Some(json) = Text::parse(&body).filter(|json| is_paged || leads(*json, led)) else {
+            return;
+        };
+        let said = tokens(json);
+        for (_, token) in &said {
+            if let Some(pages) = led.get_mut(token) {
+                pages.push(all.len());
+            }
+        }
+        all.push(Page { interaction: number, said });
     }
 
     /// Notes what an answer to something that was said comes down to.

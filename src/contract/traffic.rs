@@ -319,9 +319,12 @@ fn invariants(answers: &[Answer]) -> Vec<Invariant> {
         let recording = answer.witness.0;
         answer.with_trace(answer.before(), |trace| {
             if answer.has_trace() {
-                learner.learn_from(recording, trace)
+                learner.learn_from(recording, trace);
             } else {
-                learner.learn_alone(recording, trace)
+                learner.learn_alone(recording, trace);
+            }
+            if answer.body.is_some() && trace.events.len() == 1 {
+                learner.learn_whole(recording, trace);
             }
         });
     }
@@ -471,7 +474,7 @@ impl Answer {
         let (mut events, mut keep_alives, mut parts) = (Vec::new(), Vec::new(), Vec::new());
         if is_stream {
             (keep_alives, events) = cut.said(question);
-        } else if is_read && named && !is_question {
+        } else if is_read && named && !is_question && (types.len() > 1 || is_whole(&body, &cut)) {
             (_, parts) = cut.said(question);
         }
         let situation = situation.unwrap_or_default();
@@ -517,6 +520,11 @@ impl Answer {
         said.into_iter().flatten().any(|said| said.contains(word))
     }
 
+    /// Whether the client had said a word in a field of that name by then.
+    pub(crate) fn was_chosen(&self, field: &str, word: &str) -> bool {
+        self.before().is_some_and(|before| before.has_chosen(field, word))
+    }
+
     /// What came before it, if that is known.
     pub(crate) fn before(&self) -> Option<Before<'_>> {
         let (history, number) = self.history.as_ref()?;
@@ -545,6 +553,12 @@ impl Answer {
 
 fn tokens(steps: &[Step]) -> Vec<crate::contract::order::Token> {
     steps.iter().map(|step| step.token.clone()).collect()
+}
+
+/// Whether a body is one message: it says its type itself, and not its rows.
+fn is_whole(body: &Option<JsonMessage>, cut: &Cut) -> bool {
+    let Some((body, [only])) = body.as_ref().zip(Some(&cut.messages[..])) else { return false };
+    only.data.trim() == body.json.trim()
 }
 
 /// An answer that is no stream, as one message. Where JSON is announced and none comes it is what a client

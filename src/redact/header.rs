@@ -66,7 +66,13 @@ fn find(name: &str, bytes: &Bytes, notes: &mut Notes<'_>) -> Vec<Edit> {
         Ok(text) if text.trim_start().starts_with(['{', '[']) && notes.applies(Rule::Nested) => {
             super::body::find_in_text(bytes, notes)
         }
-        Ok(text) if text.contains("://") => urls(text, notes),
+        // `<https://…>; rel="next"`, and other texts with addresses, or with names beside their values.
+        Ok(text)
+            if text.contains("://")
+                || (notes.applies(Rule::Texts) && text.contains([':', '='])) =>
+        {
+            super::scan::find(bytes, notes)
+        }
         _ => Vec::new(),
     }
 }
@@ -188,9 +194,4 @@ fn cookie(pair: &str, offset: usize, notes: &mut Notes<'_>) -> Option<Edit> {
     let start = offset + secret.as_ptr().addr() - pair.as_ptr().addr();
     let with = notes.replacement(name, secret)?;
     Some(Edit::new(start..start + secret.len(), with))
-}
-
-/// `<https://…>; rel="next"` and other texts with addresses in them.
-fn urls(text: &str, notes: &mut Notes<'_>) -> Vec<Edit> {
-    super::scan::find(text.as_bytes(), notes)
 }

@@ -46,7 +46,7 @@ const COMPOSED: &str = "\
     recoverycode devicecode authorizationcode authcode connectionstring databaseurl authheader \
     authheadervalue jwtassertion smtppass dbpass userpass ftppass mailpass oidcdata customerkey accesspat ghpat \
     githubpat gitlabpat jsessionid phpsessid sessioncookie authcookie webhookurl webhooksecret backupcodes \
-    backupcode secretbinary amzsignature \
+    backupcode secretbinary amzsignature secretcode seedphrase recoveryphrase honeycombteam identityheader artapi \
     mfacode otpcode onetimepassword passcode securitycode cvv pw clave haslo hasło heslo mdp jelszo şifre sifre \
     lösenord losenord adgangskode salasana privkey psk secretkeybase becomepass sshpass sudopass adminpass rootpass dbpw creds";
 
@@ -62,7 +62,7 @@ const COMPOSED_PERHAPS: &str = "\
 
 /// Words before `key` that make it one of a table, a list or a protocol.
 const PLAIN_KEYS: &str = "\
-    public publishable idempotency cache primary foreign partition sort object row surrogate routing websocket map \
+    public publishable idempotency cache foreign partition sort object row surrogate routing websocket map \
     index group prompt unique order parent hash lookup dedup deduplication safety item field column \
     storage range entity composite natural translation i18n message react state query result output \
     page next previous prev continuation cursor start end last evaluated issue";

@@ -23,10 +23,11 @@ pub(super) enum Rule {
     Codings,
     Nested,
     Graphql,
+    Texts,
 }
 
 impl Rule {
-    pub(super) const ALL: [(Self, &str); 16] = [
+    pub(super) const ALL: [(Self, &str); 17] = [
         (Self::Headers, "headers/1"),
         (Self::Cookies, "cookies/1"),
         (Self::Query, "query/1"),
@@ -43,6 +44,7 @@ impl Rule {
         (Self::Codings, "codings/1"),
         (Self::Nested, "nested/1"),
         (Self::Graphql, "graphql/1"),
+        (Self::Texts, "texts/1"),
     ];
 
     pub(super) const fn name(self) -> &'static str {

@@ -22,8 +22,8 @@ use crate::cassette::splice::{self, Edit};
 pub(super) struct Searcher {
     /// Each spelling, and what stands for it.
     spelled: BTreeMap<Arc<[u8]>, Arc<str>>,
-    /// The spellings that end in these bytes.
-    by_end: HashMap<u64, Vec<Arc<[u8]>>, FixedState>,
+    /// How long those are that end in these bytes: placeholders of like names all end alike.
+    by_end: HashMap<u64, Vec<usize>, FixedState>,
     /// Which ends there may be: one bit for each hash.
     filter: Vec<u64>,
     /// The same for beginnings.
@@ -69,7 +69,10 @@ impl Searcher {
             if let Some((word, bit)) = beginning(&spelling) {
                 self.begun[word] |= bit;
             }
-            self.by_end.entry(end).or_default().push(Arc::clone(&spelling));
+            let lengths = self.by_end.entry(end).or_default();
+            if !lengths.contains(&spelling.len()) {
+                lengths.push(spelling.len());
+            }
             self.spelled.insert(spelling, Arc::clone(&placeholder));
         }
     }
@@ -120,11 +123,10 @@ impl Searcher {
 
     /// The spellings that end where the text does.
     fn ending(&self, text: &[u8], end: u64, found: &mut Vec<Edit>) {
-        for spelling in self.by_end.get(&end).into_iter().flatten() {
-            if text.ends_with(spelling) {
-                let with = self.spelled.get(spelling).map_or("", |with| with);
-                let range = text.len() - spelling.len()..text.len();
-                found.push(Edit::new(range, with.as_bytes().to_vec()));
+        for length in self.by_end.get(&end).into_iter().flatten() {
+            let start = text.len().checked_sub(*length);
+            if let Some((start, with)) = start.and_then(|it| Some((it, self.spelled.get(&text[it..])?))) {
+                found.push(Edit::new(start..text.len(), with.as_bytes().to_vec()));
             }
         }
     }

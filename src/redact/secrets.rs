@@ -103,7 +103,7 @@ impl Secrets {
     }
 
     /// Whether all of these are among them, under the same names.
-    pub(super) fn covers(&self, other: &Self) -> bool {
+    pub(crate) fn covers(&self, other: &Self) -> bool {
         other.known.iter().all(|(value, placeholder)| self.known.get(value) == Some(placeholder))
     }
 

@@ -13,6 +13,12 @@ use crate::text::percent::{self, form_decoded};
 /// What stands in the place of a URL's user information. It has to be a valid one.
 const USER: &str = "redacted";
 
+/// A shorter value says no name beside a secret.
+const SHORTEST_TEXT: usize = 12;
+
+/// What stands between a name and its value, as it may be spelled.
+const MARKS: [&str; 8] = [":", "=", " ", "+", "%3A", "%3a", "%3D", "%20"];
+
 /// So many URLs are read in one another.
 const DEEPEST: usize = 3;
 
@@ -71,8 +77,8 @@ fn pairs_at(text: &str, range: Range<usize>, depth: usize, notes: &mut Notes<'_>
     edits
 }
 
-/// The edits for JSON that is the value of a parameter or a field, as GraphQL has its `variables` there, and for a
-/// URL that has parameters of its own.
+/// The edits for JSON that is the value of a parameter or a field, as GraphQL has its `variables` there, for a
+/// URL that has parameters of its own, and for any other text.
 fn within(
     spelled: &str,
     (offset, depth): (usize, usize),
@@ -83,14 +89,21 @@ fn within(
     let begins = ["{", "[", "%7B", "%7b", "%5B", "%5b", "+", "%20"];
     let is_json = begins.iter().any(|it| spelled.starts_with(it));
     let is_url = depth < DEEPEST && ["%3D", "%3d"].iter().any(|it| spelled.contains(it));
-    if !notes.applies(Rule::Nested) || !(is_json || is_url) {
+    // Elsewhere a name and its value have to have room in it.
+    let is_text = notes.applies(Rule::Texts)
+        && spelled.len() > SHORTEST_TEXT
+        && MARKS.iter().any(|it| spelled.contains(it));
+    if !notes.applies(Rule::Nested) || !(is_json || is_url || is_text) {
         return Vec::new();
     }
     let places = Places::of_form_value(spelled, offset);
-    let found = match str::from_utf8(&places.text) {
+    let mut found = match str::from_utf8(&places.text) {
         Ok(url) if is_url && !is_json => find_at(url, depth + 1, notes),
         _ => body::find_in_json(&places.text, query, notes),
     };
+    if found.is_empty() && is_text {
+        found = body::find_in_text(&places.text, notes);
+    }
     json::outside(&places, found).collect()
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::tokens::Tokens;
 use super::{Miss, Session, SessionBuilder, Summary, Unplayed};
 use crate::cassette::{Cassette, Evidence, Id, Name, Place};
-use crate::compare::matching::{Learned, Proof};
+use crate::compare::matching::{Learned, Proof, likewise};
 use crate::config::Timing;
 use crate::error::{Error, Kind, Result};
 use crate::redact::Redactor;
@@ -153,6 +153,9 @@ impl SessionBuilder {
                 }
             }
         }
+        if proven.replays {
+            recorded.iter().try_for_each(|(name, folder)| proven.learn_likewise(folder, name))?;
+        }
         if !proven.replays {
             proven.tokens = proven.tokens_in(&recorded);
         }
@@ -188,6 +191,25 @@ impl Proven {
         let tokens = self.tokens.map(|tokens| format!("\nhint: {}", tokens.hint()));
         let why = why + &tokens.unwrap_or_default();
         Err(Error::new(Kind::Unproven { runs: self.runs }).with_hint(why))
+    }
+
+    /// Writes into the table of a cassette what the requests show that the last run did not ask for.
+    fn learn_likewise(&mut self, folder: &Path, name: &Name) -> Result<()> {
+        let left = self.unplayed.iter().filter(|left| left.cassette == name.as_str());
+        let left: BTreeSet<usize> = left.map(|left| left.interaction).collect();
+        if left.is_empty() {
+            return Ok(());
+        }
+        let made_up = rewrite(folder, name, |cassette| {
+            let Some(mut ids) = cassette.ids.take() else { return Vec::new() };
+            let found = likewise(cassette, &ids, &left);
+            ids.client.extend(found.iter().cloned());
+            ids.client.sort_by_key(|id| id.interaction);
+            cassette.ids = Some(ids);
+            found
+        })?;
+        self.add(name, Learned { made_up, fixed: Vec::new() });
+        Ok(())
     }
 
     /// The tokens in the recordings, first in those that the last run did not play as they are.

@@ -10,7 +10,7 @@ use crate::stage::{Stage, chunks};
 use crate::support::LIMIT;
 use crate::support::client::{self, ask, get};
 use crate::support::gate::Gate;
-use crate::support::upstream::{Then, Upstream};
+use crate::support::upstream::{Asked, Then, Upstream};
 use crate::support::wire::Wire;
 
 /// Records an answer and a part of another, and stops as if it was killed.
@@ -319,6 +319,27 @@ async fn no_secret_is_written_while_it_arrives_or_later() {
         }
     }
     assert!(journal.contains("data: end"), "{journal}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_server_has_issued_is_not_written_in_a_plain_place_of_a_later_request() {
+    let token = ["aB3dE5fG7hJ9", "kL1mN2pQ4rS6tU8v"].concat();
+    let said = format!(r#"{{"access_token":"{token}"}}"#);
+    let upstream = Upstream::json(move |_: &Asked| said.clone());
+    let stage = Stage::new();
+    let session = stage.record(&upstream).await;
+
+    let url = session.url();
+    client::get(&format!("{url}/login"));
+    client::get(&format!("{url}/x/{token}?run={token}"));
+    client::post(&format!("{url}/x"), &format!(r#"{{"note":"{token}"}}"#));
+    let journal = stage.file("tape.json.part");
+    session.finish().await.unwrap();
+
+    for text in [&journal, &stage.file("tape.json")] {
+        assert!(!text.contains(&token), "{text}");
+        assert_eq!(text.matches("/x/[redacted:access_token]?run=").count(), 1, "{text}");
+    }
 }
 
 #[cfg(unix)]

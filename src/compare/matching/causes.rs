@@ -27,7 +27,8 @@ impl Index {
     /// about:
     ///
     /// - an identifier that stands in the request of the answer, or that the answer has told by then;
-    /// - the JSON-RPC id of its request, or that of a request of the server, which they answer.
+    /// - the JSON-RPC id of its request, or that of a request of the server, which they answer;
+    /// - what they are the first to make up, and the rest of the answer says: it cannot have known that.
     pub fn may_show(&self, answer: Numbered<'_>, chunks: usize, asked: Numbered<'_>) -> bool {
         let ((number, answer), (asking, interaction)) = (answer, asked);
         let (about, request) = (&answer.request, &interaction.request);
@@ -41,6 +42,7 @@ impl Index {
         self.is_called(number, asking)
             || replies(request, &said)
             || self.shares_a_name((about, &said), (request, asking))
+            || self.tells(answer, said.len(), asking)
     }
 
     /// Whether a question had no answer yet when something was written to the same address, or, if the
@@ -87,6 +89,20 @@ impl Index {
             self.made_up_in(number).any(|(scope, id)| scope == Scope::Call && id == wanted)
         };
         self.made_up_in(asking).any(|(scope, id)| scope == Scope::Called && calls(id))
+    }
+
+    /// Whether an answer says, behind so many bytes, what a request is the first to make up.
+    fn tells(&self, answer: &Interaction, behind: usize, asking: usize) -> bool {
+        let made_up = self.made_up_in(asking);
+        let made_up = made_up.filter(|(scope, _)| matches!(scope, Scope::Anywhere | Scope::Word));
+        let is_new = |name: &&str| self.names().made_up(name) == Some(asking);
+        let names: Vec<&str> = made_up.map(|(_, name)| name).filter(is_new).collect();
+        if names.is_empty() {
+            return false;
+        }
+        let names = Words::of(names.into_iter());
+        let all = said(answer, usize::MAX);
+        names.find(all.get(behind..).unwrap_or_default()).next().is_some()
     }
 
     fn shares_a_name(

@@ -36,5 +36,5 @@ pub use given::issued_in;
 pub use index::{Asked, Index, Recognized};
 pub use mismatch::{Asking, Awaited, Differing, Message, Mismatch, Nearest};
 pub use playlist::Playlist;
-pub use proof::{Learned, Proof};
+pub use proof::{Learned, Proof, likewise};
 pub use why::Why;

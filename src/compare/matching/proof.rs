@@ -230,6 +230,35 @@ impl Proof {
     }
 }
 
+/// What the client makes up in requests for which the run did not ask: what was another value in all others of the same
+/// path that it asked for, in the same place. There have to be several.
+pub fn likewise(cassette: &Cassette, ids: &Ids, unplayed: &BTreeSet<usize>) -> Vec<Id> {
+    let requests = || cassette.interactions.iter().map(|it| &it.request).enumerate();
+    let mut found = Vec::new();
+    for (interaction, request) in requests().filter(|(number, _)| unplayed.contains(number)) {
+        let is_like = |(number, other): &(usize, &Request)| {
+            let what = |it: &Request| (it.method.clone(), it.path_only().to_owned());
+            !unplayed.contains(number) && what(other) == what(request)
+        };
+        let alike: Vec<usize> = requests().filter(is_like).map(|(number, _)| number).collect();
+        let body = request.readable();
+        let reading = Reading::of(request, &body, &cassette.rules);
+        let is_leaf = |node: &Node<'_>| is_word(node) && !is_of_line(node) && node.rule.is_none();
+        for (number, node) in reading.nodes.iter().enumerate().filter(|(_, node)| is_leaf(node)) {
+            let at = reading.place(number).to_string();
+            let is_made_up = |of: &usize| {
+                let mut here = ids.client.iter().filter(|id| id.interaction == *of && id.at == at);
+                here.any(|id| id.evidence == Evidence::Runs)
+            };
+            if alike.len() > 1 && alike.iter().all(is_made_up) {
+                let (value, reach) = (node.text.to_string(), reach(&node.text, node));
+                found.push(Id { value, interaction, at, reach, evidence: Evidence::Runs });
+            }
+        }
+    }
+    found
+}
+
 /// What the client made up in a request, if that is all that differs.
 fn made_up(
     library: &Library<'_>,

@@ -99,13 +99,17 @@ impl Learner {
         self.learn_from(self.traces, trace);
     }
 
-    /// Learns from a message that is alone: only how its numbers go together, what it
-    /// echoes, what comes with what, that no row of a list comes twice or out of order, what refers to rows, where
-    /// clients go on from, and what was said of the same things before.
+    /// Learns from a message that is alone and says no type: only how its numbers go together, and what it echoes.
     pub(crate) fn learn_alone(&mut self, recording: u32, trace: &Trace<'_>) {
         let (request, events) = self.sights(trace);
         self.numbers.learn(&self.names, recording, &request, &events);
         self.learn_echoes(recording, &request, &events);
+    }
+
+    /// Learns from a message that is a whole answer: what comes with what, that no row of a list comes twice or out of
+    /// order, what refers to rows, where clients go on from, and what was said of the same things before.
+    pub(crate) fn learn_whole(&mut self, recording: u32, trace: &Trace<'_>) {
+        let (request, events) = self.sights(trace);
         for (event, (_, sights)) in trace.events.iter().zip(&events) {
             let json = (trace.request, event.json);
             self.presence.learn(&mut self.names, recording, json, [&request, sights]);

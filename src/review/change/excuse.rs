@@ -19,7 +19,7 @@ pub(super) fn excuse(
     let is_link = draft.part == Part::Headers && draft.path.split('.').next() == Some(LINK);
     match draft.rule {
         Rule::ValueNew | Rule::KindNew if is_echo(draft, new) => {
-            Some("the requests say it, too: the server may repeat it")
+            Some("the client says it, too: the server may repeat it")
         }
         Rule::ValueNew if is_one_more(draft, old, new) => {
             Some("it stands in a row of its own, beside all rows of before")
@@ -36,7 +36,8 @@ pub(super) fn excuse(
     }
 }
 
-/// Whether the requests of all answers that show a word say it as well. Of a kind the last word tells, which is a text.
+/// Whether the requests of all answers that show a word say it as well, or one before them did in a field of that name,
+/// and it is read back. Of a kind the last word tells, which is a text.
 fn is_echo(draft: &Draft, new: &[&Answer]) -> bool {
     let word = match draft.rule {
         Rule::KindNew => {
@@ -45,7 +46,9 @@ fn is_echo(draft: &Draft, new: &[&Answer]) -> bool {
         }
         _ => &draft.key,
     };
-    all_showing(draft, new, |answer| answer.is_asked(word))
+    let field = draft.path.rsplit('.').next().unwrap_or_default().trim_end_matches("[]");
+    let is_chosen = |answer: &Answer| answer.was_chosen(field, word.trim_matches('"'));
+    all_showing(draft, new, |answer| answer.is_asked(word) || is_chosen(answer))
 }
 
 /// Whether something is so of all answers that show a change; there are some.

@@ -55,6 +55,8 @@ struct Recorded<'a> {
     total: usize,
     was: &'a Contract,
     varying: OnceCell<Varying>,
+    /// What may be missing, as the head of the contract calls it.
+    optional: OnceCell<BTreeSet<String>>,
     identities: Identities,
 }
 
@@ -65,13 +67,27 @@ impl<'a> Recorded<'a> {
         let numbers = new.iter().map(|answer| (answer.place.as_str(), answer.witness.0)).collect();
         let total = new.iter().map(|answer| answer.witness.0).collect::<Recordings>().len();
         let old = sides.old.iter().collect();
-        let (was, varying, identities) = (sides.was, OnceCell::new(), Identities::default());
-        Self { old, new, numbers, total, was, varying, identities }
+        let (was, varying, optional) = (sides.was, OnceCell::new(), OnceCell::new());
+        let identities = Identities::default();
+        Self { old, new, numbers, total, was, varying, optional, identities }
     }
 
     /// How its answers differ by themselves.
     fn varying(&self) -> &Varying {
         self.varying.get_or_init(|| Varying::of(self.was, &self.old, &self.new))
+    }
+
+    /// How many of the recordings that a contract comes from have shown what a change is about, if that may be missing:
+    /// the head of the contract says it of what was seen often.
+    fn seen(&self, draft: &Draft) -> Option<usize> {
+        let optional = self.optional.get_or_init(|| {
+            self.was.seen(&[]).iter().map(|seen| seen.key()).collect()
+        });
+        let ends = draft.path.match_indices(['.', '[']).map(|(end, _)| end);
+        let above = ends.chain([draft.path.len()]).map(|end| &draft.path[..end]);
+        let keys = above.map(|place| format!("{} {place}?", draft.part.as_str()));
+        let seen = |key: &String| self.was.origin.seen.get(key).map_or(1, |share| share.seen);
+        keys.filter(|key| optional.contains(key)).map(|key| seen(&key)).min()
     }
 
     /// Those of the new ones that show a change.
@@ -190,7 +206,7 @@ impl Sides<'_> {
             broken: broken.len(),
             all,
             before: (!old.is_empty()).then_some(before),
-            promised: self.promised(all, *total),
+            promised: self.promised(all, *total).min(known.seen(draft).unwrap_or(usize::MAX)),
             // What few recordings have at all was seen as seldom before.
             is_seldom: all < MANY && all * OFTEN < *total,
             are_rows: false,

@@ -106,7 +106,7 @@ impl Take {
             passing: Default::default(),
             pieces: Default::default(),
             is_begun: false,
-            secrets: tape.redactor().known(),
+            secrets: tape.known(),
         };
         Self {
             tape: Arc::downgrade(tape),
@@ -388,16 +388,18 @@ impl Take {
     /// Tells whoever waits for it that one side has come to its end.
     fn told(&self) {
         self.closed.notify_waiters();
-        let bytes = {
+        let done = {
             let mut state = self.state();
             let is_done = state.over && !matches!(state.asking, Asking::Arriving | Asking::Reading);
-            if is_done {
+            is_done.then(|| {
                 // Many may be held, and only what is saved is needed of them.
-                (state.secrets, state.pieces, state.noted, state.seen) = Default::default();
-            }
-            is_done.then(|| state.body.len() + state.answer.len())
+                (state.pieces, state.noted, state.seen) = Default::default();
+                let secrets = std::mem::take(&mut state.secrets);
+                (secrets, state.body.len() + state.answer.len())
+            })
         };
-        if let Some((tape, bytes)) = self.tape.upgrade().zip(bytes) {
+        if let Some((tape, (secrets, bytes))) = self.tape.upgrade().zip(done) {
+            tape.note_known(secrets);
             tape.over(self.number, bytes);
         }
     }

@@ -22,6 +22,7 @@ use crate::config::Rules;
 use crate::error::{Error, Kind, Result};
 use crate::identity::{carriers, decide_again, decide_behind, decide_long, decide_servers};
 use crate::redact::{Redacted, Redactor, Secrets};
+use crate::serve::lock;
 use crate::serve::recording::{Change, Course, Kept, Origins, Recording, Saved, Wording};
 use crate::store::{self, Alarm, Journal, Recovered};
 
@@ -40,6 +41,8 @@ pub struct Tape {
     wording: Wording,
     journal: Journal,
     state: Mutex<State>,
+    /// What the journal shows no more, wherever it stands: the first secrets of interactions that are over.
+    known: Mutex<Secrets>,
     ended: Notify,
 }
 
@@ -63,6 +66,9 @@ struct State {
     /// Whether something was not recorded because this process may open no more files.
     out_of_files: bool,
 }
+
+/// So many secrets are looked for in each message for the journal.
+const KNOWN: usize = 64;
 
 impl Tape {
     /// Begins to record a cassette. An earlier one of that name stays until the new one is complete.
@@ -104,6 +110,7 @@ impl Tape {
         let tape = Self {
             folder: folder.to_owned(),
             name: name.clone(),
+            known: Mutex::new(redactor.known()),
             redactor,
             rules,
             told: Rules::default(),
@@ -449,6 +456,20 @@ impl Tape {
     /// Secrets in a body that is not held.
     pub(super) fn note_found(&self, secrets: Secrets) {
         self.state().found.extend(secrets);
+    }
+
+    /// The secrets that are known by now.
+    pub(super) fn known(&self) -> Secrets {
+        lock(&self.known).clone()
+    }
+
+    /// The secrets of an interaction that is over: the journal is not to have them in a later one either. A server that
+    /// issues something with each answer is not searched for all of it.
+    pub(super) fn note_known(&self, secrets: Secrets) {
+        let mut known = lock(&self.known);
+        if known.len() < KNOWN && !known.covers(&secrets) {
+            known.extend(secrets);
+        }
     }
 
     /// What takes the secrets out of all that was recorded.

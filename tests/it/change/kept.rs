@@ -1,7 +1,7 @@
 //! What a server was told, and says otherwise when it is asked.
 
 use super::recordings::exchange;
-use super::state::{Side, both};
+use super::state::{Side, apart, both};
 use retape::cassette::Interaction;
 use retape::{Cassette, Name};
 
@@ -79,13 +79,14 @@ fn what_is_read_back_otherwise_is_told() {
     assert_eq!(both(&agents(Keeps::All), &agents(Keeps::All)), [const { Vec::<String>::new() }; 2]);
 }
 
-/// Each recording turns the pages of a list by their number.
-fn pages(is_ignored: bool) -> Side {
+/// Each recording turns the pages of a list by their number. `types` are what the list and each row says beside that.
+fn pages([list, row_type]: [&str; 2], is_ignored: bool) -> Side {
     let one = |number: usize| {
         let page = |page: usize, at: &str| {
             let page = if is_ignored { 0 } else { page };
-            let row = |row: usize| format!(r#"{{"id":"row_{number}p{page}r{row}"}}"#);
-            asked("GET", at, "", 200, &format!(r#"{{"data":[{}]}}"#, [0, 1].map(row).join(",")))
+            let row = |row: usize| format!(r#"{{{row_type}"id":"row_{number}p{page}r{row}"}}"#);
+            let rows = [0, 1].map(row).join(",");
+            asked("GET", at, "", 200, &format!(r#"{{{list}"data":[{rows}]}}"#))
         };
         // Without a number it is the first page again.
         let interactions = [
@@ -105,8 +106,35 @@ fn pages(is_ignored: bool) -> Side {
 #[test]
 fn a_page_that_comes_again_though_another_number_was_asked_for_is_told() {
     let what = "`_.data[].id new behind request.page`";
-    for told in both(&pages(false), &pages(true)) {
-        assert_eq!(told, [format!("breaking invariant-broken: {what} does not hold any more")]);
+    // That a list or its rows say what they are takes nothing away.
+    for types in [["", ""], [r#""object":"list","#, ""], ["", r#""type":"row","#]] {
+        let (kept, ignored) = (pages(types, false), pages(types, true));
+        for told in both(&kept, &ignored) {
+            assert_eq!(told, [format!("breaking invariant-broken: {what} does not hold any more")]);
+        }
+        assert_eq!(both(&kept, &pages(types, false)), [const { Vec::<String>::new() }; 2]);
     }
-    assert_eq!(both(&pages(false), &pages(false)), [const { Vec::<String>::new() }; 2]);
+}
+
+#[test]
+fn what_a_search_finds_is_in_order_whatever_type_it_says() {
+    let found = |[list, row_type]: [&str; 2], is_turned: bool| -> Side {
+        let one = |number: usize| {
+            let row = |row: usize| {
+                let rank = if is_turned { row } else { 9 - row };
+                let score = rank * 100 + (number * 37 + row * 11) % 90;
+                format!(r#"{{{row_type}"file_id":"file_{number}r{row}","score":{score}}}"#)
+            };
+            let rows = [0, 1, 2, 3].map(row).join(",");
+            let query = format!(r#"{{"query":"number {number}"}}"#);
+            exchange("/search", &query, 200, &[&format!(r#"{{{list}"data":[{rows}]}}"#)])
+        };
+        apart("c", (0..12).map(one))
+    };
+    let what = "breaking invariant-broken: `_.data[] sorted by score falling` does not hold any more";
+    for types in [["", ""], [r#""object":"page","#, ""], ["", r#""object":"hit","#]] {
+        for told in both(&found(types, false), &found(types, true)) {
+            assert!(told.contains(&what.to_owned()), "{types:?}: {told:?}");
+        }
+    }
 }
