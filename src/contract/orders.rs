@@ -318,6 +318,10 @@ fn divisions<'a>(feature: &Feature, examples: &[Example<'a>], fewest: usize) -> 
         let rest = others.clone().flat_map(|(_, part)| part).copied().collect();
         let other = match others.map(|(other, _)| *other).collect::<Vec<_>>().as_slice() {
             [Some(only)] => Some(so(only)),
+            // What says another word is in neither part.
+            [None] if matches!(feature, Feature::Request(_)) => {
+                Some(Condition { feature: feature.clone(), says: None })
+            }
             _ => None,
         };
         Division { is: so(value), other, parts: [values[&Some(value)].clone(), rest] }

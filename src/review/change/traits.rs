@@ -1,5 +1,7 @@
 //! What all values of a place have in common, whatever each of them says.
 
+use crate::identity::is_moment;
+
 /// What all values have, what any has, and how large they are.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Traits {
@@ -48,7 +50,7 @@ enum Verb {
 }
 
 /// The traits of a text that is no sentence, in the order of their bits, the most telling one first.
-const OF_TEXTS: [(&str, Verb, &str); 12] = [
+const OF_TEXTS: [(&str, Verb, &str); 13] = [
     ("empty", Verb::Is, "empty"),
     ("address", Verb::Is, "an address with `://`"),
     ("path", Verb::Begins, "with `/`"),
@@ -61,6 +63,7 @@ const OF_TEXTS: [(&str, Verb, &str); 12] = [
     ("dash", Verb::Has, "a `-` in it"),
     ("underscore", Verb::Has, "a `_` in it"),
     ("capitals", Verb::Has, "capital letters in it"),
+    ("space", Verb::Has, "a space in it"),
 ];
 
 /// So much of a text is looked at, in bytes.
@@ -77,7 +80,8 @@ impl Traits {
     /// Takes in a text, and says whether it is a word. Of a sentence, which people read, only that it is not empty.
     pub(super) fn text(&mut self, text: &str) -> bool {
         let begin = &text.as_bytes()[..text.len().min(LOOKED_AT)];
-        if begin.iter().any(|byte| *byte <= b' ') {
+        let is_time = begin.first().is_some_and(u8::is_ascii_digit) && is_moment(text);
+        if !is_time && begin.iter().any(|byte| *byte <= b' ') {
             self.see(0);
             return false;
         }
@@ -95,6 +99,7 @@ impl Traits {
             has(b'-'),
             has(b'_'),
             begin.iter().any(u8::is_ascii_uppercase),
+            has(b' '),
         ];
         let bits = has.into_iter().enumerate();
         self.see(bits.fold(0, |bits, (number, has)| bits | u32::from(has) << number));

@@ -19,7 +19,7 @@ use super::report::{Part, Verdict};
 use super::rows::RowCounts;
 use super::rule::Rule;
 use super::varying::Varying;
-use crate::contract::order::Word;
+use crate::contract::order::{FEWEST, Word};
 use crate::contract::{Answer, Case, Contract, Orders, Origin, cassette_of};
 use crate::message::{DONE, Tag, telling};
 
@@ -78,8 +78,11 @@ impl<'a> Recorded<'a> {
     }
 
     /// How many of the recordings that a contract comes from have shown what a change is about, if that may be missing:
-    /// the head of the contract says it of what was seen often.
+    /// the head of the contract says it of what was seen often, where there were enough for that.
     fn seen(&self, draft: &Draft) -> Option<usize> {
+        if self.was.origin.recordings < FEWEST {
+            return None;
+        }
         let optional = self.optional.get_or_init(|| {
             self.was.seen(&[]).iter().map(|seen| seen.key()).collect()
         });
