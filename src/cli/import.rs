@@ -10,6 +10,7 @@ use super::{Exit, tell};
 use crate::config::{Compare, Rules};
 use crate::error::{Error, Kind, Result};
 use crate::review::report::count;
+use crate::store::mode::is_ci;
 use crate::store::{self, Became, Facts, Import as How, Present, Secrets, from_here};
 
 /// Make cassettes of what other tools recorded
@@ -24,7 +25,7 @@ Examples:
                                                       becomes cassettes/test_chat/test_hello.json
   retape import --compare path tests/cassettes        compare as vcrpy does, and tighten it later
   retape import --into cassettes/shop shop.har
-Exit status: 0, 1 a file below a folder could not be imported, 2 it could not run.")]
+Exit status: 0, 1 a file below a folder could not be imported, or under CI a value may be a secret, 2 it could not run.")]
 pub(super) struct Import {
     /// Files, or folders with files below them
     #[arg(required = true, value_name = "PATH")]
@@ -67,7 +68,8 @@ impl Import {
                 .with_hint("name a file to learn why it is none: `retape import FILE`"));
         }
         tally.tell(&self.into.display().to_string());
-        Ok(if tally.failed.is_empty() { Exit::Agrees } else { Exit::Findings })
+        let is_refused = is_ci() && tally.suspects > 0;
+        Ok(if tally.failed.is_empty() && !is_refused { Exit::Agrees } else { Exit::Findings })
     }
 }
 
@@ -81,6 +83,7 @@ struct Tally {
     tools: BTreeMap<String, (usize, usize)>,
     several: usize,
     redacted: usize,
+    suspects: usize,
     codings: usize,
     lengths: usize,
     present: Vec<String>,
@@ -110,6 +113,7 @@ impl Tally {
         *interactions += facts.interactions;
         self.several += usize::from(facts.origins > 1);
         self.redacted += facts.redacted;
+        self.suspects += facts.suspects;
         self.codings += facts.corrected.codings;
         self.lengths += facts.corrected.lengths;
     }
@@ -126,6 +130,11 @@ impl Tally {
         let notes = [
             (self.several, "cassette", "asked several servers"),
             (self.redacted, "answer", "had a secret that was replaced; `--as-is` keeps it"),
+            (
+                self.suspects,
+                "value",
+                &format!("may be a secret, and stays: `retape scan --cassettes {into}` names it"),
+            ),
             (
                 self.codings,
                 "answer",

@@ -81,9 +81,13 @@ impl Protocols {
         let samples: Vec<Sample<'m>> = read.iter().map(|it| self.sample(it, are_tuples)).collect();
         let scale = Scale::of(&samples, are_tuples);
         let usual = types(&samples, |sample| Some(&sample.usual));
-        let mut most = scale.saved(&usual, None).max(0.0);
-        let mut best = None;
         let said = types(&samples, |sample| sample.said.as_deref());
+        // What takes together what the server tells apart is no type, however usual it is.
+        let mut most = match refines(&usual, &said) {
+            true => scale.saved(&usual, None).max(0.0),
+            false => f64::NEG_INFINITY,
+        };
+        let mut best = None;
         for told in candidates(&samples) {
             // What a message says of itself counts before what of it is there.
             let is_said = matches!(best, Some(TagSource::Field(_) | TagSource::Event));

@@ -293,7 +293,13 @@ impl Joined {
     /// say together.
     fn ended(&self, edit: Edit, notes: &mut Notes<'_>) -> Edit {
         let range = edit.range.clone();
-        let ended = self.within_piece(self.piece_at(range.start), &self.within_texts(edit));
+        let mut ended = self.within_piece(self.piece_at(range.start), &self.within_texts(edit));
+        if ended.range != range {
+            // What ends a sentence was within the value only as long as that went on.
+            let said = &self.text[ended.range.clone()];
+            let signs = said.iter().rev().take_while(|it| b".,;:!?".contains(it)).count();
+            ended.range.end -= signs;
+        }
         let spelled = str::from_utf8(&self.text[ended.range.clone()]).ok();
         let with = str::from_utf8(&ended.with).ok().filter(|with| value::is_placeholder(with));
         match (spelled, with) {
@@ -413,7 +419,7 @@ mod tests {
     fn what_one_message_says_whole_is_known_without_those_behind_it() {
         let secret = ["hT7dK2mQ9xW4", "Zb3nV8cL5pR1yJ6s"].concat();
         let said = |text: &str| format!("data: {{\"text\":\"{text}\"}}\n\n");
-        let got = format!("got token={secret}");
+        let got = format!("got token={secret}.");
         let body = [&got, &got, "Finished", "bye"].map(said).concat();
         let (redactor, mut secrets) = (Redactor::standard(), Secrets::default());
         let mut notes = Notes { redactor: &redactor, side: Side::Response, secrets: &mut secrets };
@@ -421,7 +427,7 @@ mod tests {
         let edits = named(body.as_bytes(), &mut notes);
 
         let shown = String::from_utf8(splice(body.as_bytes(), &edits)).unwrap();
-        assert_eq!(shown.matches("token=[redacted:token]\"").count(), 2, "{shown}");
+        assert_eq!(shown.matches("token=[redacted:token].\"").count(), 2, "{shown}");
         assert!(shown.contains("Finished") && shown.contains("bye"), "{shown}");
         let elsewhere = secrets.searcher().edits_of_body(secret.as_bytes());
         assert_eq!(elsewhere, [Edit::new(0..secret.len(), "[redacted:token]")]);

@@ -62,6 +62,8 @@ pub(crate) struct Facts {
     pub(crate) corrected: Corrected,
     /// How many answers had a secret in them.
     pub(crate) redacted: usize,
+    /// How many values may be secrets, and stay.
+    pub(crate) suspects: usize,
 }
 
 /// A file, and the name of the cassette that it becomes.
@@ -123,12 +125,16 @@ fn import_one(source: &Source, how: &Import, taken: &Mutex<BTreeSet<Name>>) -> R
     }
     cassette.rules = how.rules.clone();
     let before = cassette.clone();
-    let redacted = match how.secrets {
+    let redactor = match how.secrets {
         Secrets::Replaced => Redactor::standard().with_own(find_config(&how.into)?.redaction()),
         Secrets::Kept => Redactor::of_rules(&[])?,
     };
-    let redacted = redacted.cassette(cassette);
-    let facts = Facts::of(&before, &redacted, corrected);
+    let redacted = redactor.cassette(cassette);
+    let suspects = match how.secrets {
+        Secrets::Replaced => redactor.audit(&redacted).len(),
+        Secrets::Kept => 0,
+    };
+    let facts = Facts { suspects, ..Facts::of(&before, &redacted, corrected) };
     save(&how.into, &name, &redacted)?;
     Ok(Became::Imported(facts))
 }
@@ -159,6 +165,7 @@ impl Facts {
             origins: before.origins().len(),
             corrected,
             redacted: differs.count(),
+            suspects: 0,
         }
     }
 }

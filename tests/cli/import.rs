@@ -84,6 +84,25 @@ fn a_folder_of_vcrpy_becomes_a_folder_of_cassettes() {
 }
 
 #[test]
+fn what_may_be_a_secret_and_stays_is_told_and_fails_where_nobody_looks() {
+    let stage = Stage::new();
+    let secret = ["Zk39fjQmmWq02Lsp", "E8vnTTy5aaB1xR7d"].concat();
+    let path = format!("v1/chat;password={secret}");
+    stage.write("old/a.yaml", &HELLO.replace("v1/chat", &path));
+
+    let (status, said) = import(&stage, &["old"]);
+    assert_eq!(status, Some(0), "{said}");
+    let told = "1 value: may be a secret, and stays: `retape scan --cassettes cassettes` names it";
+    assert!(said.contains(told) && !said.contains(&secret), "{said}");
+    let ci = |arguments: &[&str]| {
+        let arguments = [&["import", "--replace", "old"], arguments].concat();
+        let output = stage.retape(&arguments).env("CI", "true").output().unwrap();
+        output.status.code()
+    };
+    assert_eq!([ci(&[]), ci(&["--as-is"])], [Some(1), Some(0)]);
+}
+
+#[test]
 fn what_is_there_stays_unless_it_is_to_be_replaced() {
     let stage = stage();
     let file = "cassettes/test_chat/test_hello[a-b].json";

@@ -139,12 +139,61 @@ fn other_recorders_of_the_family_are_read_as_well() {
 
     let ruby = imported(json);
     assert_eq!(ruby.cassette.recorded.at, "2013-09-28T01:25:38Z");
+    assert_eq!(ruby.cassette.recorded.tool.as_deref(), Some("VCR for Ruby"));
     assert_eq!(ruby.cassette.interactions[0].request.method, "GET");
     let answer = ruby.cassette.interactions[0].response().unwrap();
     assert_eq!((answer.status, answer.reason.as_deref()), (404, Some("Gone Away")));
     assert_eq!(answer.body.bytes(), "hi");
     let answer = self::answer(old);
     assert_eq!((answer.status, answer.body.bytes()), (201, "hi".into()));
+}
+
+#[test]
+fn cassettes_of_go_vcr_are_read() {
+    assert_snapshot!(told("version: 2
+interactions:
+    - id: 0
+      request:
+        proto: HTTP/1.1
+        content_length: 7
+        host: api.example.com
+        body: '{\"a\":1}'
+        form: {}
+        headers:
+            Content-Type: [application/json]
+        url: https://api.example.com/v1/things?x=y
+        method: POST
+      response:
+        proto: HTTP/2.0
+        uncompressed: true
+        body: '{\"id\":7}'
+        headers:
+            Content-Type: [application/json]
+        status: 201 Created
+        code: 201
+        duration: 12ms
+"), @r#"
+    go-vcr https://api.example.com
+    POST /v1/things?x=y {"a":1}
+      201 Some("application/json") {"id":7}
+    "#);
+    let first = "version: 1
+interactions:
+- request:
+    body: \"\"
+    form: {}
+    headers: {}
+    url: http://h/gone
+    method: GET
+  response:
+    body: never mind
+    headers: {}
+    status: 404 Not There
+    code: 404
+";
+    let answer = answer(first);
+    assert_eq!((answer.status, answer.reason.as_deref()), (404, Some("Not There")));
+    assert_eq!(answer.body.bytes(), "never mind");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use retape::{Error, Mode, Pace, Session};
 use crate::stage::Stage;
 use crate::support::client::{Reply, get, post, reply, split};
 use crate::support::socket::{Socket, Sockets};
-use crate::support::upstream::{Asked, Then, Upstream};
+use crate::support::upstream::{Asked, Then, Upstream, json};
 use crate::support::wire::Wire;
 
 /// A server that says what it was asked, and issues the same agent to everybody.
@@ -195,6 +195,38 @@ async fn what_a_run_does_not_ask_for_is_made_up_where_it_is_in_all_others() {
     let session = stage.replay().await;
     let told: Vec<Reply> = ask(&session.url(), 7, 4);
     assert!(told.iter().all(|reply| reply.status == 200), "{}", told[3].text());
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_says_what_a_later_request_makes_up_waits_for_it() {
+    let (sender, receiver) = std::sync::mpsc::channel::<String>();
+    let receiver = std::sync::Mutex::new(receiver);
+    let upstream = Upstream::start(move |asked, wire| {
+        match asked.path() {
+            "/inbox" => wire.send(json(200, &receiver.lock().unwrap().recv().unwrap())),
+            _ => {
+                sender.send(asked.text().to_string()).unwrap();
+                wire.send(json(200, "{}"));
+            }
+        }
+        Then::KeepAlive
+    });
+    let talk = |url: &str, id: &str| {
+        std::thread::scope(|scope| {
+            let inbox = scope.spawn(|| get(&format!("{url}/inbox")));
+            std::thread::sleep(Duration::from_millis(100));
+            post(&format!("{url}/send"), &format!(r#"{{"m":"hello {id}"}}"#));
+            vec![inbox.join().unwrap()]
+        })
+    };
+    let id = |run: usize| format!("0565c09cebdd4512a3f8b83d7c9d9e2{run}");
+    let (stage, result) = proved_with(&upstream, |url, run| talk(url, &id(run))).await;
+    result.unwrap();
+
+    let session = stage.replay().await;
+    let told = talk(&session.url(), &id(7));
+    assert_eq!(told[0].text(), format!(r#"{{"m":"hello {}"}}"#, id(7)));
     session.finish().await.unwrap();
 }
 

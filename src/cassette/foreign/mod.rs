@@ -6,6 +6,7 @@
 mod exchange;
 mod export;
 mod genai;
+mod govcr;
 mod har;
 mod httpmock;
 mod nock;
@@ -60,11 +61,25 @@ struct Format {
 /// All formats, in the order in which they are tried.
 const FORMATS: &[Format] = &[
     Format {
+        tool: "VCR for Ruby",
+        sign: "`http_interactions` with `uri` in each `request`",
+        is_it: vcr::is_ruby,
+        each: vcr::each,
+        exchange: vcr::exchange,
+    },
+    Format {
         tool: "vcrpy",
-        sign: "`interactions` (`http_interactions` in Ruby) with `uri` in each `request`",
+        sign: "`interactions` with `uri` in each `request`",
         is_it: vcr::is_it,
         each: vcr::each,
         exchange: vcr::exchange,
+    },
+    Format {
+        tool: "go-vcr",
+        sign: "`interactions` with `url` in each `request`",
+        is_it: govcr::is_it,
+        each: vcr::each,
+        exchange: govcr::exchange,
     },
     Format {
         tool: "google-genai",

@@ -14,6 +14,11 @@ fn interactions(file: &Tree) -> Option<&Tree> {
     INTERACTIONS.iter().find_map(|name| file.get(name))
 }
 
+/// Whether it is VCR's for Ruby, or Betamax's.
+pub(super) fn is_ruby(file: &Tree) -> bool {
+    file.get(INTERACTIONS[1]).is_some() && is_it(file)
+}
+
 pub(super) fn is_it(file: &Tree) -> bool {
     match interactions(file) {
         Some(Tree::List(items)) => {
@@ -46,7 +51,7 @@ pub(super) fn exchange(interaction: &Tree) -> Result<Exchange> {
     })
 }
 
-fn message(side: &Tree) -> Result<Message> {
+pub(super) fn message(side: &Tree) -> Result<Message> {
     let headers = side.members_of("headers").iter().map(|(name, value)| (name, value));
     Ok(Message { headers: fields(headers), body: body_of(side)? })
 }

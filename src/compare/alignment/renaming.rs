@@ -167,8 +167,9 @@ impl Renaming {
     }
 }
 
-/// Whether two names are spelled alike where chance does not decide: UUIDs of one version (RFC 9562), and many letters
-/// in the same case. A server that issues others is another one.
+/// Whether two names are spelled alike where chance does not decide: UUIDs of one version (RFC 9562), many letters in
+/// the same case, and the same number behind the same word (`job-3-1f0c9a`). A server that issues others is another
+/// one, and what a client numbers is another thing.
 fn are_spelled_alike(one: &str, other: &str) -> bool {
     /// So many letters of both cases are hardly in one by chance: 1 in 2,000.
     const MANY: usize = 12;
@@ -185,7 +186,20 @@ fn are_spelled_alike(one: &str, other: &str) -> bool {
     };
     let differ = |both: Option<(u8, u8)>| both.is_some_and(|(one, other)| one != other);
     let is_other_case = cases(one).zip(cases(other)).is_some_and(|(one, other)| one != other);
-    !differ(version(one).zip(version(other))) && !is_other_case
+    let is_other_number =
+        numbered(one).zip(numbered(other)).is_some_and(|(one, other)| one.0 == other.0 && one.1 != other.1);
+    !differ(version(one).zip(version(other))) && !is_other_case && !is_other_number
+}
+
+/// The word with which a name begins and the number behind it, if more follows.
+fn numbered(name: &str) -> Option<(&str, &str)> {
+    const LONGEST: usize = 4;
+    let mut parts = name.split(['-', '_']);
+    let (word, number, _) = (parts.next()?, parts.next()?, parts.next()?);
+    let is_word = word.len() > 1 && word.bytes().all(|it| it.is_ascii_lowercase());
+    let is_number =
+        (1..=LONGEST).contains(&number.len()) && number.bytes().all(|it| it.is_ascii_digit());
+    (is_word && is_number).then_some((word, number))
 }
 
 fn names<'t>(known: &'t Words, text: &'t str) -> impl Iterator<Item = Word> + 't {

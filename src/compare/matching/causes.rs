@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::Index;
 use super::writes::{is_of_another, is_of_one, issued, writes};
-use crate::cassette::{Cassette, Interaction, Request, target};
+use crate::cassette::{Body, Cassette, Interaction, Request, target};
 use crate::config::Early;
 use crate::identity::{Scope, Words, each_document};
 use crate::message::lines::SESSION;
@@ -101,7 +101,10 @@ impl Index {
             return false;
         }
         let names = Words::of(names.into_iter());
-        let all = said(answer, usize::MAX);
+        let mut all = said(answer, usize::MAX);
+        if let Some(Body::Whole(body)) = answer.response().map(|it| it.readable()).as_deref() {
+            all.push_str(&String::from_utf8_lossy(body));
+        }
         names.find(all.get(behind..).unwrap_or_default()).next().is_some()
     }
 

@@ -29,6 +29,8 @@ pub(super) struct Turn<'a> {
     /// Counted from 0.
     place: usize,
     interaction: &'a Interaction,
+    /// Those before it.
+    before: &'a [Interaction],
     answer: Option<Answer<'a>>,
 }
 
@@ -44,7 +46,8 @@ impl<'a> Turn<'a> {
         let interaction = &cassette.interactions[place];
         let answer = interaction.response();
         let answer = answer.map(|response| Answer { protocols, response, cut: OnceCell::new() });
-        Self { number: cassette.number(place), place, interaction, answer }
+        let (number, before) = (cassette.number(place), &cassette.interactions[..place]);
+        Self { number, place, interaction, before, answer }
     }
 
     /// What there is to tell about it.
@@ -66,7 +69,17 @@ impl<'a> Turn<'a> {
             trace: answer.map(Answer::marks).unwrap_or_default(),
             has_result: self.has_result(),
             says: FixedState::default().hash_one(said),
+            is_deleted: self.is_deleted(),
         }
+    }
+
+    /// Whether what it asks for, or what that is part of, was deleted before.
+    fn is_deleted(&self) -> bool {
+        let own = self.interaction.request.path_only();
+        self.before.iter().map(|it| &it.request).filter(|it| it.method == "DELETE").any(|it| {
+            let rest = own.strip_prefix(it.path_only());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
     }
 
     /// What came of the call that it is.

@@ -351,6 +351,9 @@ pub struct Exchange {
     /// What the request says in words, as a hash.
     #[serde(skip)]
     pub(super) says: u64,
+    /// Whether what it asks for was deleted before.
+    #[serde(skip)]
+    pub(super) is_deleted: bool,
 }
 
 /// A message of an answer, or the deltas of one.

@@ -206,11 +206,12 @@ pub(super) fn unanswered(cassettes: &[CassettePair]) -> Vec<Unanswered> {
     all
 }
 
-/// An interaction before and after, if the client asked the same.
+/// An interaction before and after, if the client asked the same, of what was there or was gone both times.
 fn asked_again(pair: &InteractionPair) -> Option<[&Exchange; 2]> {
     let is_of_request = |it: &Difference| it.at.starts_with("request ");
     let is_same = !pair.differences.iter().any(is_of_request);
-    Some([pair.old.as_ref()?, pair.new.as_ref()?]).filter(|_| is_same)
+    let both = [pair.old.as_ref()?, pair.new.as_ref()?];
+    Some(both).filter(|[old, new]| is_same && old.is_deleted == new.is_deleted)
 }
 
 fn is_refused(exchange: &Exchange) -> bool {

@@ -241,7 +241,7 @@ struct Ready<'a> {
 }
 
 impl Ready<'_> {
-    fn answer(&self, wanted: &Wanted<'_>, hold: Option<Hold>) -> Answer {
+    fn answer(&self, wanted: &Wanted<'_>, mut hold: Option<Hold>) -> Answer {
         let mut headers = self.laid.headers();
         let small;
         let recorded = match self.special.and_then(|special| special.body.as_ref()) {
@@ -263,6 +263,14 @@ impl Ready<'_> {
             correct_length(&mut headers, body, Ending::Whole);
         }
         let body = spoiled.as_ref().unwrap_or(body);
+        // What it has waited for may have brought names.
+        let named = hold.as_mut().filter(|_| self.laid.label.in_one && large.is_none());
+        let named = named.and_then(|hold| hold.named(|| vec![body.bytes()]));
+        let named = named.map(|named| Body::Whole(named.concat().into()));
+        if let Some(body) = &named {
+            correct_length(&mut headers, body, Ending::Whole);
+        }
+        let body = named.as_ref().unwrap_or(body);
         let mut answer = Response::new(self.framed(&headers, body, wanted, hold));
         answer.extensions_mut().extend(self.laid.spelling.clone());
         if let Some(breaks) = blow.and_then(Blow::breaks) {

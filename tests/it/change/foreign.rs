@@ -251,3 +251,68 @@ fn what_clients_name_is_no_promise_in_one_of_several_kinds_either() {
     assert!(told.iter().any(|it| it.contains("files.one.py")), "{told:?}");
     assert!(told.iter().all(|it| !it.starts_with("breaking")), "{told:?}");
 }
+
+#[test]
+fn a_word_of_the_client_that_is_read_back_is_no_promise() {
+    let side = |purpose: &str, is_told: bool| -> Side {
+        let one = |number: usize| {
+            let id = format!("file-9daaa41488434{number:011}");
+            let file = format!(r#"{{"id":"{id}","purpose":"{purpose}"}}"#);
+            let asked = if is_told { format!(r#"{{"purpose":"{purpose}"}}"#) } else { "{}".to_owned() };
+            let made = exchange("/files", &asked, 200, &[&file]);
+            let interactions = vec![made, get(&format!("/files/{id}"), 200, &file)];
+            let cassette = Cassette { interactions, ..Cassette::default() };
+            (Name::new(format!("c-{number}")).unwrap(), cassette)
+        };
+        (0..10).map(one).collect()
+    };
+    let breaking = |is_told: bool| {
+        let told = both(&side("assistants", true), &side("user_data", is_told));
+        told.map(|told| told.iter().any(|it| it.starts_with("breaking value-new")))
+    };
+
+    assert_eq!([breaking(true), breaking(false)], [[false, false], [true, true]]);
+}
+
+#[test]
+fn a_thing_that_was_deleted_is_not_asked_for_again() {
+    let side = |is_deleted_first: bool| -> Side {
+        let one = |number: usize| {
+            let path = format!("/files/file-9daaa41488434{number:011}");
+            let there = get(&path, 200, r#"{"size":1}"#);
+            let gone = get(&path, 404, r#"{"error":"no such file"}"#);
+            let mut delete = get(&path, 200, r#"{"deleted":true}"#);
+            delete.request.method = "DELETE".to_owned();
+            let interactions = match is_deleted_first {
+                true => vec![there, delete, gone],
+                false => vec![there.clone(), there, delete],
+            };
+            let cassette = Cassette { interactions, ..Cassette::default() };
+            (Name::new(format!("c-{number}")).unwrap(), cassette)
+        };
+        (0..10).map(one).collect()
+    };
+
+    for told in both(&side(true), &side(false)) {
+        assert!(told.iter().all(|it| !it.starts_with("breaking")), "{told:?}");
+    }
+}
+
+#[test]
+fn of_what_one_recording_has_shown_the_next_may_say_more() {
+    let side = |shown: usize, description: &str| -> Side {
+        let one = |number: usize| {
+            let tool = match number < shown {
+                true => format!(r#"{{"name":"t{number}","description":{description}}}"#),
+                false => format!(r#"{{"name":"t{number}"}}"#),
+            };
+            exchange("/tools", &format!(r#"{{"n":{number}}}"#), 200, &[&format!(r#"{{"tools":[{tool}]}}"#)])
+        };
+        apart("c", (0..12).map(one))
+    };
+    let told = |shown: usize| super::told(&checked(&side(shown, r#""does it""#), &side(12, "null")));
+
+    let is_breaking = |it: &String| it.starts_with("breaking type-new");
+    assert!(!told(1).iter().any(is_breaking), "{:?}", told(1));
+    assert!(told(9).iter().any(is_breaking), "{:?}", told(9));
+}

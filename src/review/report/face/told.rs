@@ -58,9 +58,11 @@ fn told_first(change: &Change, place: &dyn Fn(&Endpoint) -> String) -> String {
     format!("{}: {}", change.verdict.as_str(), sentence(change, place))
 }
 
-/// Endpoints at which nothing was accepted: `no contract is accepted for GET /a, and 2 more endpoints`.
+/// Endpoints at which nothing was accepted: `no contract is accepted for GET /a -> 403, and 2 more endpoints`. Another
+/// answer of it may be.
 fn unaccepted(all: &[Endpoint], place: &dyn Fn(&Endpoint) -> String) -> String {
-    let first = all.first().map(place).unwrap_or_default();
+    let first = all.first().map(|it| format!("{} -> {}", place(it), it.status));
+    let first = first.unwrap_or_default();
     let more = match all.len() {
         0 | 1 => String::new(),
         all => format!(", and {}", count(all - 1, "more endpoint")),
