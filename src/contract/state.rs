@@ -55,7 +55,8 @@ impl State {
             if !is_read {
                 continue;
             }
-            let is_write = |at: usize| interactions.get(at).is_some_and(|it| !it.request.only_reads());
+            let is_write =
+                |at: usize| interactions.get(at).is_some_and(|it| !it.request.only_reads());
             if interaction.after.iter().any(|open| is_write(open.interaction)) {
                 state.beside.insert(number);
             }
@@ -155,9 +156,8 @@ impl State {
     pub(super) fn said(&self, id: &str, place: &str, number: usize) -> Option<Said> {
         let said = self.said.get(&place_of(id, place))?;
         let (at, said) = said[..said.partition_point(|(at, _)| *at < number)].last()?;
-        let is_within = |by: &[usize]| {
-            by.get(by.partition_point(|by| by <= at)).is_some_and(|by| *by < number)
-        };
+        let is_within =
+            |by: &[usize]| by.get(by.partition_point(|by| by <= at)).is_some_and(|by| *by < number);
         let is_changed =
             is_within(&self.sweeping) || self.touched.get(id).is_some_and(|by| is_within(by));
         let is_read = self.writes.get(number) == self.writes.get(number.saturating_add(1));
@@ -166,7 +166,8 @@ impl State {
 
     /// What was made at a path before a read, and whether it should be there.
     pub(super) fn made(&self, path: &str, number: usize) -> Vec<(&str, bool)> {
-        let made = self.made.get(path.trim_end_matches('/')).filter(|_| !self.beside.contains(&number));
+        let made =
+            self.made.get(path.trim_end_matches('/')).filter(|_| !self.beside.contains(&number));
         let made = made.into_iter().flatten().filter(|made| made.at < number);
         let is_there = |made: &Made| made.gone.is_none_or(|gone| gone > number);
         made.map(|made| (&*made.id, is_there(made))).collect()
@@ -177,9 +178,8 @@ impl State {
         let (Some(first), Some(second)) = (self.asked.get(&one), self.asked.get(&other)) else {
             return false;
         };
-        let is_other = |(one, other): (&String, &String)| {
-            one != other && is_number(one) && is_number(other)
-        };
+        let is_other =
+            |(one, other): (&String, &String)| one != other && is_number(one) && is_number(other);
         let is_same = |(one, other): ((&String, &String), (&String, &String))| {
             one == other || (one.0 == place && other.0 == place)
         };

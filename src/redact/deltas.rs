@@ -305,7 +305,8 @@ impl Joined {
         match (spelled, with) {
             (Some(spelled), Some(with)) if ended.range != range => {
                 let quoted = format!("\"{spelled}\"");
-                let said = Text::parse(quoted.as_bytes()).and_then(|it| Some(it.string()?.into_owned()));
+                let said =
+                    Text::parse(quoted.as_bytes()).and_then(|it| Some(it.string()?.into_owned()));
                 let value = said.filter(|_| !self.is_plain).unwrap_or_else(|| spelled.to_owned());
                 let with = notes.secrets.note(&value, with.to_owned());
                 Edit { range: ended.range, with: with.into() }

@@ -18,7 +18,9 @@ pub(super) fn find(json: Text<'_>, notes: &mut Notes<'_>) -> Vec<Edit> {
 
 /// The same where some values are called otherwise than by their keys.
 pub(super) fn find_called(json: Text<'_>, called: Called, notes: &mut Notes<'_>) -> Vec<Edit> {
-    let mut walk = Walk { levels: Levels::default(), called, edits: Vec::new(), notes };
+    let has_keys = memchr::memmem::find(json.as_str().as_bytes(), KEY_TYPE.as_bytes()).is_some();
+    let (levels, edits) = (Levels::default(), Vec::new());
+    let mut walk = Walk { json, has_keys, levels, called, edits, notes };
     let mut tokens = json.tokens();
     while let Some(token) = tokens.next() {
         match token {
@@ -33,7 +35,14 @@ pub(super) fn find_called(json: Text<'_>, called: Called, notes: &mut Notes<'_>)
     walk.edits
 }
 
+/// The member that each JSON Web Key has, and those that make one a private key (RFC 7518, section 6).
+const KEY_TYPE: &str = "kty";
+const OF_PRIVATE_KEYS: [&str; 7] = ["d", "p", "q", "dp", "dq", "qi", "k"];
+
 struct Walk<'a, 'n, 's> {
+    json: Text<'a>,
+    /// Whether there may be JSON Web Keys.
+    has_keys: bool,
     levels: Levels<'a>,
     called: Called,
     edits: Vec<Edit>,
@@ -49,6 +58,12 @@ impl<'a> Walk<'a, '_, '_> {
             matches!(self.notes.field(key), Tells::Secret | Tells::Secrets | Tells::Holder)
         });
         self.levels.open(container, holder);
+        if self.has_keys && container == Container::Object {
+            let object = Text::known(&self.json.as_str()[end - 1..]);
+            if object.members().any(|(name, _)| name == KEY_TYPE) {
+                self.levels.hold_key();
+            }
+        }
     }
 
     fn string(&mut self, spelled: &'a str, end: usize) {
@@ -83,7 +98,11 @@ impl<'a> Walk<'a, '_, '_> {
 
     /// What the string that comes is called if it is a secret.
     fn name_of(&self, inner: &str) -> Option<String> {
-        let key = self.levels.last()?.key.as_deref();
+        let level = self.levels.last()?;
+        let key = level.key.as_deref();
+        if level.names == Names::OfKey && key.is_some_and(|key| OF_PRIVATE_KEYS.contains(&key)) {
+            return key.map(str::to_owned);
+        }
         let named = key.filter(|key| match self.notes.field(key) {
             Tells::Secret => !name::is_address(key, &plain(inner)),
             // A short word under the name of several is none of them: `"permissions": {"secrets": "read"}`.

@@ -27,6 +27,8 @@ pub(super) enum Names {
     Values,
     /// Names of values in an element of an array.
     Columns,
+    /// Names of the parts of a JSON Web Key.
+    OfKey,
     /// Names of fields that a JSON schema describes, or of flows of OAuth, of which it says where to ask: there
     /// `"password"` is no password.
     Schemas,
@@ -54,6 +56,13 @@ impl<'a> Levels<'a> {
         };
         let holder = above.and_then(|level| level.holder.clone()).or(holder);
         self.0.push(Level { container, key: None, holder, names });
+    }
+
+    /// The object that was opened last is a JSON Web Key.
+    pub(super) fn hold_key(&mut self) {
+        if let Some(level) = self.0.last_mut() {
+            level.names = Names::OfKey;
+        }
     }
 
     pub(super) fn close(&mut self) {

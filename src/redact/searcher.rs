@@ -125,7 +125,9 @@ impl Searcher {
     fn ending(&self, text: &[u8], end: u64, found: &mut Vec<Edit>) {
         for length in self.by_end.get(&end).into_iter().flatten() {
             let start = text.len().checked_sub(*length);
-            if let Some((start, with)) = start.and_then(|it| Some((it, self.spelled.get(&text[it..])?))) {
+            if let Some((start, with)) =
+                start.and_then(|it| Some((it, self.spelled.get(&text[it..])?)))
+            {
                 found.push(Edit::new(start..text.len(), with.as_bytes().to_vec()));
             }
         }

@@ -182,7 +182,9 @@ async fn of_several_requests_the_one_that_says_most_alike_is_the_same() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_run_does_not_ask_for_is_made_up_where_it_is_in_all_others() {
-    let words = |run: usize| ["kqvzrtwa", "bxhfjmpl", "wdnygkcs", "rzqtbvhx"].map(|it| format!("{it}{run}"));
+    let words = |run: usize| {
+        ["kqvzrtwa", "bxhfjmpl", "wdnygkcs", "rzqtbvhx"].map(|it| format!("{it}{run}"))
+    };
     let ask = |url: &str, run: usize, count: usize| {
         let each = words(run).into_iter().enumerate().take(count);
         each.map(|(number, word)| get(&format!("{url}/poll?i={number}&t={word}"))).collect()

@@ -47,7 +47,9 @@ const OF_EACH_CLIENT: [&str; 5] =
 fn media_of(body: &Bytes) -> Option<&'static str> {
     let is_pair = |pair: &[u8]| {
         pair.contains(&b'=')
-            && pair.iter().all(|byte| byte.is_ascii_alphanumeric() || b"=%+-_.~*[]!'()".contains(byte))
+            && pair
+                .iter()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"=%+-_.~*[]!'()".contains(byte))
     };
     match Text::parse_container(body) {
         Some(_) => Some("application/json"),

@@ -15,7 +15,8 @@ pub(super) fn is_it(file: &Tree) -> bool {
 }
 
 pub(super) fn exchange(interaction: &Tree) -> Result<Exchange> {
-    let (request, response) = sides(interaction, "an interaction has no `request` or no `response`")?;
+    let (request, response) =
+        sides(interaction, "an interaction has no `request` or no `response`")?;
     // `200 OK`.
     let reason = response.text_of("status").and_then(|status| status.split_once(' '));
     Ok(Exchange {

@@ -186,8 +186,9 @@ fn are_spelled_alike(one: &str, other: &str) -> bool {
     };
     let differ = |both: Option<(u8, u8)>| both.is_some_and(|(one, other)| one != other);
     let is_other_case = cases(one).zip(cases(other)).is_some_and(|(one, other)| one != other);
-    let is_other_number =
-        numbered(one).zip(numbered(other)).is_some_and(|(one, other)| one.0 == other.0 && one.1 != other.1);
+    let is_other_number = numbered(one)
+        .zip(numbered(other))
+        .is_some_and(|(one, other)| one.0 == other.0 && one.1 != other.1);
     !differ(version(one).zip(version(other))) && !is_other_case && !is_other_number
 }
 

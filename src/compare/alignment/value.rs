@@ -547,8 +547,7 @@ mod tests {
     #[test]
     fn a_name_of_base64_goes_as_far_as_what_fills_it_up() {
         let check = |text: &str, expected: &str| {
-            let found: Vec<&str> =
-                words(text).into_iter().map(|word| &text[word.range]).collect();
+            let found: Vec<&str> = words(text).into_iter().map(|word| &text[word.range]).collect();
             assert_eq!(found, [expected], "{text}");
         };
         let token = "eyJvIjogMiwgInQiOiAxNzk1OTg2Mzk1LjQ3NzQ5NX0";

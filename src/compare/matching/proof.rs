@@ -161,9 +161,13 @@ impl Proof {
                     let bound = filled.map(|it| (texts[it.opening].clone(), it.hole.clone()));
                     let bound: Vec<(Hole, Hole)> = bound.chain(named).collect();
                     let pairs = bound.iter().map(|(recorded, live)| (recorded, live));
-                    let whole = found.changed.iter().map(|(old, _)| recorded.reading.nodes[*old].text.len());
+                    let whole = found
+                        .changed
+                        .iter()
+                        .map(|(old, _)| recorded.reading.nodes[*old].text.len());
                     let other = made_up.iter().map(|id| id.value.len()).sum::<usize>();
-                    let distance = (found.apart(), Reverse(whole.sum::<usize>().saturating_sub(other)));
+                    let distance =
+                        (found.apart(), Reverse(whole.sum::<usize>().saturating_sub(other)));
                     playlist.bindings().unify(pairs).then_some((distance, made_up, bound))
                 });
                 Some((number, found?))

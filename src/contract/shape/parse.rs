@@ -357,11 +357,8 @@ impl<'l, 't> Parser<'l, 't> {
             return Ok(());
         }
         let (name, span) = self.name()?;
-        let branch = if self.eat("by ") {
-            self.deeper(Self::union)?
-        } else {
-            Object::Plain(self.braces()?)
-        };
+        let branch =
+            if self.eat("by ") { self.deeper(Self::union)? } else { Object::Plain(self.braces()?) };
         insert(&mut union.branches, name, branch, span)
     }
 

@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::about::About;
-use super::draft::{
-    Draft, Position, THE_END, Trace, either, first_time, names, same_or_added,
-};
+use super::draft::{Draft, Position, THE_END, Trace, either, first_time, names, same_or_added};
 use super::gap::Gap;
 use super::report::{Part, Verdict};
 use super::rule::Rule;
@@ -254,7 +252,13 @@ fn of_deviation(orders: &Orders, deviation: &Deviation, events: &[Event<'_>]) ->
             let (key, got) = (key.unwrap_or_default(), got.unwrap_or_default());
             (Rule::OrderApart, format!("`{got}` of a `{key}` comes when that was over"), got)
         }
-        (_, got) => unexpected(orders, got.unwrap_or_default(), after, (&all, &behind), (deviation, &wanted)),
+        (_, got) => unexpected(
+            orders,
+            got.unwrap_or_default(),
+            after,
+            (&all, &behind),
+            (deviation, &wanted),
+        ),
     };
     let key = format!("{}>{got}!{}", after.unwrap_or_default(), wanted.join("|"));
     let key = if rule == Rule::TagNew { got.to_owned() } else { key };

@@ -83,9 +83,9 @@ impl<'a> Recorded<'a> {
         if self.was.origin.recordings < FEWEST {
             return None;
         }
-        let optional = self.optional.get_or_init(|| {
-            self.was.seen(&[]).iter().map(|seen| seen.key()).collect()
-        });
+        let optional = self
+            .optional
+            .get_or_init(|| self.was.seen(&[]).iter().map(|seen| seen.key()).collect());
         let ends = draft.path.match_indices(['.', '[']).map(|(end, _)| end);
         let above = ends.chain([draft.path.len()]).map(|end| &draft.path[..end]);
         let keys = above.map(|place| format!("{} {place}?", draft.part.as_str()));

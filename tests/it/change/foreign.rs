@@ -258,7 +258,8 @@ fn a_word_of_the_client_that_is_read_back_is_no_promise() {
         let one = |number: usize| {
             let id = format!("file-9daaa41488434{number:011}");
             let file = format!(r#"{{"id":"{id}","purpose":"{purpose}"}}"#);
-            let asked = if is_told { format!(r#"{{"purpose":"{purpose}"}}"#) } else { "{}".to_owned() };
+            let asked =
+                if is_told { format!(r#"{{"purpose":"{purpose}"}}"#) } else { "{}".to_owned() };
             let made = exchange("/files", &asked, 200, &[&file]);
             let interactions = vec![made, get(&format!("/files/{id}"), 200, &file)];
             let cassette = Cassette { interactions, ..Cassette::default() };
@@ -306,11 +307,17 @@ fn of_what_one_recording_has_shown_the_next_may_say_more() {
                 true => format!(r#"{{"name":"t{number}","description":{description}}}"#),
                 false => format!(r#"{{"name":"t{number}"}}"#),
             };
-            exchange("/tools", &format!(r#"{{"n":{number}}}"#), 200, &[&format!(r#"{{"tools":[{tool}]}}"#)])
+            exchange(
+                "/tools",
+                &format!(r#"{{"n":{number}}}"#),
+                200,
+                &[&format!(r#"{{"tools":[{tool}]}}"#)],
+            )
         };
         apart("c", (0..12).map(one))
     };
-    let told = |shown: usize| super::told(&checked(&side(shown, r#""does it""#), &side(12, "null")));
+    let told =
+        |shown: usize| super::told(&checked(&side(shown, r#""does it""#), &side(12, "null")));
 
     let is_breaking = |it: &String| it.starts_with("breaking type-new");
     assert!(!told(1).iter().any(is_breaking), "{:?}", told(1));

@@ -48,7 +48,10 @@ fn an_endpoint_that_fails_as_nothing_was_accepted_is_named() {
 
     let report = checked_by(&accepted, &now);
 
-    assert_eq!(first_line(&report), "no contract is accepted for POST /b -> 200, and 1 more endpoint");
+    assert_eq!(
+        first_line(&report),
+        "no contract is accepted for POST /b -> 200, and 1 more endpoint"
+    );
 }
 
 #[test]
@@ -62,8 +65,7 @@ fn what_changed_is_named_before_what_nobody_accepted() {
     let report = checked(&answered(422), &answered(400));
 
     let text = changes(&report, Face::Text, Colour::Plain).replace('\n', " ");
-    let both =
-        "unproven: POST /a answers 400, and not 422 any more; no contract is accepted for POST /a -> 400 ";
+    let both = "unproven: POST /a answers 400, and not 422 any more; no contract is accepted for POST /a -> 400 ";
     assert!(text.starts_with(both), "{text}");
 }
 

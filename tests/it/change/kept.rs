@@ -131,7 +131,8 @@ fn what_a_search_finds_is_in_order_whatever_type_it_says() {
         };
         apart("c", (0..12).map(one))
     };
-    let what = "breaking invariant-broken: `_.data[] sorted by score falling` does not hold any more";
+    let what =
+        "breaking invariant-broken: `_.data[] sorted by score falling` does not hold any more";
     for types in [["", ""], [r#""object":"page","#, ""], ["", r#""object":"hit","#]] {
         for told in both(&found(types, false), &found(types, true)) {
             assert!(told.contains(&what.to_owned()), "{types:?}: {told:?}");

@@ -95,7 +95,8 @@ fn texts_in_parameters_fields_of_forms_and_header_fields_are_read_as_in_json() {
     Redactor::of_rules(&older).unwrap().request(&mut plain);
     assert_eq!(plain.path, asked);
     // What only looks like it stays.
-    for text in ["author: ann, key: value", "a=1; token=2", "Bearer realm=\"x\"", "private, max-age=0"]
+    for text in
+        ["author: ann, key: value", "a=1; token=2", "Bearer realm=\"x\"", "private, max-age=0"]
     {
         let asked = format!("/q?{}", spelled(text));
         let mut plain = request(&asked, &[("x-note", text)], "");

@@ -27,6 +27,31 @@ fn check_found(content_type: &str, text: &str) {
 }
 
 #[test]
+fn private_keys_and_pairs_of_clouds_are_read() {
+    for json in [
+        r#"{"keys":[{"kty":"EC","crv":"P-256","x":"abc","d":"$"},{"d":"$","p":"$","qi":"$","kty":"RSA","e":"AQAB"}]}"#,
+        r#"{"kty":"oct","k":"$","alg":"HS256"}"#,
+        r#"[{"Key":"password","Value":"$"},{"OutputKey":"ApiKey","OutputValue":"$"}]"#,
+        r#"[{"op":"replace","path":"/users/1/password","value":"$"},{"field":"api_key","old":"$"}]"#,
+        r#"{"primaryKey":"$","SecretCode":"$","seed_phrase":"$"}"#,
+    ] {
+        check_found("application/json", json);
+    }
+    check_found("application/xml", "<Tag><Key>password</Key><Value>$</Value></Tag>");
+    let azure = ["TbQz3nV8cL5pR1yJ6sK9mW2xD4fG7hA0", "bE3dU6iO9kZ1vN5=="].concat();
+    let keys =
+        format!(r#"{{"keys":[{{"keyName":"key1","value":"{azure}","permissions":"FULL"}}]}}"#);
+    check_gone(body("application/json", &keys).as_bytes(), &azure);
+    // The same letters elsewhere are a day or a point, and rows have keys too.
+    for json in [
+        r#"{"d":"Wednesday-the-first","k":"a-2024-long-name"}"#,
+        r#"{"Key":"colour","Value":"dark-blue-4"}"#,
+    ] {
+        assert_eq!(body("application/json", json), json);
+    }
+}
+
+#[test]
 fn what_stands_behind_a_url_in_a_connection_string_is_read() {
     for text in [
         "AccountEndpoint=https://x.example:443/;AccountKey=$==;",
