@@ -2,6 +2,8 @@
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
+use super::reader::LIMIT;
+
 /// Decompresses the messages of one side.
 ///
 /// # Rationale
@@ -25,9 +27,6 @@ pub struct Deflate {
 
 /// The window of an encoder of ours.
 const LARGEST: usize = 1 << 15;
-
-/// The most bytes that a message may become: 64 MiB, which other libraries take for the most, too.
-pub(super) const LIMIT: usize = 64 << 20;
 
 /// What ends a flushed block, and is not sent.
 const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];

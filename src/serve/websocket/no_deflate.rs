@@ -1,8 +1,5 @@
 //! No compression: none is agreed on.
 
-/// No message is longer.
-pub(super) const LIMIT: usize = usize::MAX;
-
 /// Decompresses nothing.
 #[derive(Debug)]
 pub enum Inflate {}

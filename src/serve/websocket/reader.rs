@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::deflate::{Inflate, LIMIT};
+use super::deflate::Inflate;
 use super::opcode;
 use crate::cassette::Content;
 
@@ -78,6 +78,9 @@ const PROTOCOL: u16 = 1002;
 const NOT_TEXT: u16 = 1007;
 /// The code for a message that is too long.
 pub const TOO_BIG: u16 = 1009;
+
+/// The most bytes that a compressed message may become: 64 MiB, which other libraries take for the most, too.
+pub(super) const LIMIT: usize = 64 << 20;
 
 /// A longer payload of a control frame is none.
 const LONGEST_CONTROL: u64 = 125;
