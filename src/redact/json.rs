@@ -1,6 +1,9 @@
 //! Secrets in JSON texts, found token by token.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use super::graphql::{self, Called};
 use super::levels::{Levels, Names};
@@ -18,7 +21,7 @@ pub(super) fn find(json: Text<'_>, notes: &mut Notes<'_>) -> Vec<Edit> {
 
 /// The same where some values are called otherwise than by their keys.
 pub(super) fn find_called(json: Text<'_>, called: Called, notes: &mut Notes<'_>) -> Vec<Edit> {
-    let has_keys = memchr::memmem::find(json.as_str().as_bytes(), KEY_TYPE.as_bytes()).is_some();
+    let has_keys = may_hold_key(json.as_str().as_bytes());
     let (levels, edits) = (Levels::default(), Vec::new());
     let mut walk = Walk { json, has_keys, levels, called, edits, notes };
     let mut tokens = json.tokens();
@@ -38,6 +41,12 @@ pub(super) fn find_called(json: Text<'_>, called: Called, notes: &mut Notes<'_>)
 /// The member that each JSON Web Key has, and those that make one a private key (RFC 7518, section 6).
 const KEY_TYPE: &str = "kty";
 const OF_PRIVATE_KEYS: [&str; 7] = ["d", "p", "q", "dp", "dq", "qi", "k"];
+
+/// Whether there may be a JSON Web Key in a text.
+pub(super) fn may_hold_key(text: &[u8]) -> bool {
+    static FINDER: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(KEY_TYPE));
+    FINDER.find(text).is_some()
+}
 
 struct Walk<'a, 'n, 's> {
     json: Text<'a>,

@@ -493,6 +493,7 @@ impl Redactor {
         self.own.may_tell(text)
             || self.last_mark(text, 0).is_some()
             || (self.applies(Rule::Graphql) && graphql::may_tell(text))
+            || (self.applies(Rule::Json) && json::may_hold_key(text))
     }
 
     /// The last mark of a text, from there on, behind which a secret may stand.
