@@ -318,11 +318,10 @@ fn invariants(answers: &[Answer]) -> Vec<Invariant> {
     for answer in whole {
         let recording = answer.witness.0;
         answer.with_trace(answer.before(), |trace| {
-            if answer.has_trace() {
-                learner.learn_from(recording, trace);
-            } else {
-                learner.learn_alone(recording, trace);
+            if !answer.has_trace() {
+                return learner.learn_alone(recording, trace);
             }
+            learner.learn_from(recording, trace);
             if answer.body.is_some() && trace.events.len() == 1 {
                 learner.learn_whole(recording, trace);
             }

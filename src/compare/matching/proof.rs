@@ -129,10 +129,10 @@ impl Proof {
         }
     }
 
-    /// Answers a request that nothing answers by the interaction that differs from it in the fewest
-    /// values, and of several by the one that says most of these alike, and notes what differs as made up. Nothing if something else differs, if the server had
-    /// issued what differs, or if the client has asked for that interaction as it is: then this request comes
-    /// beside it, and not in its place.
+    /// Answers a request that nothing answers by the interaction that differs from it in the fewest values, and of
+    /// several by the one that says most of these alike. Notes what differs as made up. Nothing if something else
+    /// differs, if the server had issued what differs, or if the client has asked for that interaction as it is: then
+    /// this request comes beside it, and not in its place.
     pub fn assume(
         &mut self,
         cassette: &Cassette,

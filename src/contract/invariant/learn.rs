@@ -99,26 +99,39 @@ impl Learner {
         self.learn_from(self.traces, trace);
     }
 
-    /// Learns from a message that is alone and says no type: only how its numbers go together, and what it echoes.
+    /// Learns from a whole answer that says no type: how its numbers go together, what it echoes, and what any whole
+    /// answer shows.
     pub(crate) fn learn_alone(&mut self, recording: u32, trace: &Trace<'_>) {
         let (request, events) = self.sights(trace);
         self.numbers.learn(&self.names, recording, &request, &events);
         self.learn_echoes(recording, &request, &events);
+        self.learn_answer(recording, trace, &request, &events);
     }
 
-    /// Learns from a message that is a whole answer: what comes with what, that no row of a list comes twice or out of
-    /// order, what refers to rows, where clients go on from, and what was said of the same things before.
+    /// Learns what any whole answer shows from one that is a message with a type, beside what messages show.
     pub(crate) fn learn_whole(&mut self, recording: u32, trace: &Trace<'_>) {
         let (request, events) = self.sights(trace);
-        for (event, (_, sights)) in trace.events.iter().zip(&events) {
+        self.learn_answer(recording, trace, &request, &events);
+    }
+
+    /// What comes with what, that no row of a list comes twice or out of order, what refers to rows, where clients go
+    /// on from, and what was said of the same things before.
+    fn learn_answer(
+        &mut self,
+        recording: u32,
+        trace: &Trace<'_>,
+        request: &[Sight<'_>],
+        events: &[Sights<'_>],
+    ) {
+        for (event, (_, sights)) in trace.events.iter().zip(events) {
             let json = (trace.request, event.json);
-            self.presence.learn(&mut self.names, recording, json, [&request, sights]);
+            self.presence.learn(&mut self.names, recording, json, [request, sights]);
         }
-        self.learn_rows(&events);
+        self.learn_rows(events);
         self.onward.learn(recording, trace);
         let is_asked = request.iter().any(|it| !self.names.spelled(it.path).starts_with('{'));
-        self.kept.learn(&self.names, recording, trace.earlier, &events, is_asked);
-        self.within.learn(&self.names, recording, &events);
+        self.kept.learn(&self.names, recording, trace.earlier, events, is_asked);
+        self.within.learn(&self.names, recording, events);
         let sights = events.iter().map(|(_, sights)| &sights[..]);
         self.sorted.learn(&self.names, trace.request, sights);
     }
