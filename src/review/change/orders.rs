@@ -291,6 +291,11 @@ fn unexpected<'a>(
             let what = format!("{all} begins with `{got}`, and does not go on as promised then");
             (Rule::OrderStartNew, what, got)
         }
+        // It was, but what follows it here has to come before.
+        Some(_) if wanted.iter().any(|wanted| wanted == got) => {
+            let what = format!("`{got}` comes {behind} more often than was promised");
+            (Rule::OrderNextNew, what, got)
+        }
         Some(_) => (Rule::OrderNextNew, format!("`{got}` comes {behind}, {promised}"), got),
         None => (Rule::OrderStartNew, format!("{all} begins with `{got}`, {promised}"), got),
     }
