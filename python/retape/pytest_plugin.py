@@ -653,7 +653,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
         else:
             report.sections.append(("retape", "\n\n".join(told)))
     if report.when == "call" or report.failed:
-        for name in suite.shared.keys() & set(item.fixturenames):
+        for name in suite.shared.keys() & set(getattr(item, "fixturenames", ())):
             suite.shared[name].outcomes.append(not (report.failed or told))
     if scope is None:
         return

@@ -488,6 +488,29 @@ fn told(accepted: &[(Name, Cassette)], recorded: &[(Name, Cassette)]) -> Vec<Str
 }
 
 #[test]
+fn what_is_usual_takes_nothing_together_that_the_names_of_events_tell_apart() {
+    // Three recordings, in which only steps say a type, and each of them the same.
+    let recorded = streams(|number| {
+        let step = |status: &str| json!({"type": "call", "status": status}).to_string();
+        let mut events = vec![("run.created", json!({"object": "run"}).to_string())];
+        for _ in 0..=number % 3 {
+            events.push(("step.created", step("queued")));
+            events.push(("step.done", step("done")));
+        }
+        events.push(("run.done", json!({"object": "run"}).to_string()));
+        events
+    });
+    let all = recorded.iter().take(3).map(|(name, cassette)| (name, cassette));
+    let found = check(&Traffic::of(&Protocols::default(), &[], all), &[]);
+
+    let [Finding::New(contract)] = found.as_slice() else { panic!("{found:?}") };
+    let order = order(contract);
+    for name in ["run.created", "step.created", "step.done", "run.done"] {
+        assert!(order.contains(name), "{order}");
+    }
+}
+
+#[test]
 fn an_event_of_another_name_is_another_message_whatever_it_says_itself() {
     let runs = |last: &'static str| {
         streams(move |number| {

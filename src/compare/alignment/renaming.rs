@@ -506,3 +506,17 @@ fn behind_prefix(name: &str) -> &str {
     let rest = &name[prefix(name)..];
     if rest.len() < SHORTEST { name } else { rest }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::are_spelled_alike;
+
+    #[test]
+    fn what_a_client_numbers_is_another_thing() {
+        assert!(are_spelled_alike("job-3-1f0c9a", "job-3-b1166e"));
+        assert!(!are_spelled_alike("job-3-1f0c9a", "job-0-b1166e"));
+        // Random letters may have a digit between marks.
+        assert!(are_spelled_alike("V1StGXR8_Z5-1-6B-myT", "V2StGXR8_Z5-7-6B-myT"));
+        assert!(are_spelled_alike("run-1f0c9a", "run-7b1166"));
+    }
+}

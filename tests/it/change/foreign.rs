@@ -323,3 +323,18 @@ fn of_what_one_recording_has_shown_the_next_may_say_more() {
     assert!(!told(1).iter().any(is_breaking), "{:?}", told(1));
     assert!(told(9).iter().any(is_breaking), "{:?}", told(9));
 }
+
+#[test]
+fn a_time_with_a_space_is_another_than_one_with_a_letter() {
+    let side = |mark: char| -> Side {
+        let one = |number: usize| {
+            let said = format!(r#"{{"made":"2026-01-{:02}{mark}10:00:00Z"}}"#, number + 1);
+            exchange("/a", &format!(r#"{{"n":{number}}}"#), 200, &[&said])
+        };
+        apart("c", (0..12).map(one))
+    };
+
+    let [told, _] = both(&side('T'), &side(' '));
+    assert!(told.iter().any(|it| it.contains("never had a space in it")), "{told:?}");
+    assert_eq!(both(&side(' '), &side(' ')), [const { Vec::<String>::new() }; 2]);
+}

@@ -1,6 +1,6 @@
 //! What a server was told, and says otherwise when it is asked.
 
-use super::recordings::exchange;
+use super::recordings::{exchange, learned};
 use super::state::{Side, apart, both};
 use retape::cassette::Interaction;
 use retape::{Cassette, Name};
@@ -77,6 +77,33 @@ fn what_is_read_back_otherwise_is_told() {
         }
     }
     assert_eq!(both(&agents(Keeps::All), &agents(Keeps::All)), [const { Vec::<String>::new() }; 2]);
+}
+
+#[test]
+fn what_was_deleted_under_an_encoded_name_is_not_missing() {
+    let one = |number: usize| {
+        let [first, second] = ["a", "b"].map(|letter| format!("key:5f1c{number:04}{letter}"));
+        let key = |id: &str| format!(r#"{{"id":"{id}","name":"n{number}"}}"#);
+        let made = |id: &str| asked("POST", "/keys", r#"{"name":"n"}"#, 200, &key(id));
+        let list = |rows: &[String]| {
+            let said = format!(r#"{{"data":[{}]}}"#, rows.join(","));
+            asked("GET", "/keys", "", 200, &said)
+        };
+        let deleted = format!("/keys/{}/", second.replace(':', "%3A"));
+        let interactions = vec![
+            made(&first),
+            made(&second),
+            list(&[key(&first), key(&second)]),
+            asked("DELETE", &deleted, "", 204, ""),
+            list(&[key(&first)]),
+        ];
+        let cassette = Cassette { interactions, ..Cassette::default() };
+        (Name::new(format!("c-{number}")).unwrap(), cassette)
+    };
+    let side: Side = (0..8).map(one).collect();
+
+    let contracts = learned(&side).iter().map(ToString::to_string).collect::<String>();
+    assert!(contracts.contains("_.data[].id lists what was made"), "{contracts}");
 }
 
 /// Each recording turns the pages of a list by their number. `types` are what the list and each row says beside that.
