@@ -488,34 +488,6 @@ fn told(accepted: &[(Name, Cassette)], recorded: &[(Name, Cassette)]) -> Vec<Str
 }
 
 #[test]
-fn what_is_usual_takes_nothing_together_that_the_names_of_events_tell_apart() {
-    // One recording, in which only steps say a type, and each of them the same.
-    const NAMES: [&str; 4] = ["step.created", "step.queued", "step.running", "step.done"];
-    let recorded = streams(|_| {
-        let step = |status: &str| {
-            json!({"type": "call", "id": "step_a7Qx92", "status": status, "usage": null})
-                .to_string()
-        };
-        let run = |status: &str| {
-            json!({"object": "run", "id": "run_b8Ry03", "status": status, "usage": null})
-                .to_string()
-        };
-        let mut events = vec![("run.created", run("queued")), ("run.queued", run("queued"))];
-        events.extend(NAMES.map(|name| (name, step(name))));
-        events.push(("run.done", run("done")));
-        events
-    });
-    let all = recorded.iter().take(1).map(|(name, cassette)| (name, cassette));
-    let found = check(&Traffic::of(&Protocols::default(), &[], all), &[]);
-
-    let [Finding::New(contract)] = found.as_slice() else { panic!("{found:?}") };
-    let order = order(contract);
-    for name in NAMES.iter().chain(&["run.created", "run.queued", "run.done"]) {
-        assert!(order.contains(name), "{order}");
-    }
-}
-
-#[test]
 fn an_event_of_another_name_is_another_message_whatever_it_says_itself() {
     let runs = |last: &'static str| {
         streams(move |number| {

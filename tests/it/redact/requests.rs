@@ -71,7 +71,6 @@ fn texts_in_parameters_fields_of_forms_and_header_fields_are_read_as_in_json() {
         ("my password: @", "password"),
         ("export API_KEY=@", "API_KEY"),
         ("X-Api-Key: @", "X-Api-Key"),
-        ("ALTER USER bob PASSWORD '@'", "sql-password"),
         ("https://h/x;password=@", "password"),
     ] {
         let said = text.replace('@', key);
