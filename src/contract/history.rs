@@ -258,8 +258,14 @@ impl Earlier for Before<'_> {
         let told = told.filter(is_before).take(1);
         let turned = pages.iter().rev().filter(is_before);
         let turned = turned.filter(|page| state.are_pages(place, page.interaction, self.number));
-        let turned = turned.take(PAGES);
-        told.chain(turned).map(|page| &*page.said).collect()
+        let turned = turned.take(PAGES).map(|page| &*page.said);
+        // What stands behind the row that it goes on from may come again.
+        let told = told.map(|page| {
+            let is_it = |(place, said): &(String, String)| said == token && place.contains("[]");
+            let end = page.said.iter().position(is_it);
+            &page.said[..end.map_or(page.said.len(), |end| end + 1)]
+        });
+        told.chain(turned).collect()
     }
 
     fn said(&self, id: &str, place: &str) -> Option<Said> {

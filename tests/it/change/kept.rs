@@ -144,6 +144,32 @@ fn a_page_that_comes_again_though_another_number_was_asked_for_is_told() {
 }
 
 #[test]
+fn a_client_may_go_on_from_a_row_in_the_midst_of_a_page() {
+    // The first page has three rows, and the next one begins behind the last of them, or behind the first.
+    let side = |is_last: bool| -> Side {
+        let one = |number: usize| {
+            let row = |row: usize| format!(r#"{{"id":"row_{number}p0r{row}"}}"#);
+            let page = |rows: [usize; 3], at: &str| {
+                let rows = rows.map(row).join(",");
+                asked("GET", at, "", 200, &format!(r#"{{"data":[{rows}]}}"#))
+            };
+            let (from, rows) = if is_last { (2, [3, 4, 5]) } else { (0, [1, 2, 3]) };
+            let next = format!("/list?after=row_{number}p0r{from}&n=3");
+            let interactions = vec![page([0, 1, 2], "/list?n=3"), page(rows, &next)];
+            let cassette = Cassette { interactions, ..Cassette::default() };
+            (Name::new(format!("c-{number}")).unwrap(), cassette)
+        };
+        (0..8).map(one).collect()
+    };
+
+    let contracts = learned(&side(true)).iter().map(ToString::to_string).collect::<String>();
+    assert!(contracts.contains("_.data[].id new behind request.after"), "{contracts}");
+    for told in both(&side(true), &side(false)) {
+        assert!(told.iter().all(|it| !it.starts_with("breaking invariant")), "{told:?}");
+    }
+}
+
+#[test]
 fn what_a_search_finds_is_in_order_whatever_type_it_says() {
     let found = |[list, row_type]: [&str; 2], is_turned: bool| -> Side {
         let one = |number: usize| {
