@@ -573,7 +573,7 @@ def pytest_fixture_setup(fixturedef: Any, request: Any) -> Iterator[None]:
         suite.shared.pop(fixturedef.argname, None)
         misses = scope.new_misses()
         suite.leave(scope)
-        # Where no test that has it passes, it hardly is what the tests expect.
+        # If no test that has it passes, the server hardly answered as the tests expect.
         is_kept = not (failed or misses) and (any(scope.outcomes) or not scope.outcomes)
         suite.finish(scope, save=is_kept, title=f"fixture `{fixturedef.argname}`")
         if misses:

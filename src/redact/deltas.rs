@@ -289,8 +289,8 @@ impl Joined {
         found.into_iter().map(|edit| self.ended(edit, notes)).collect()
     }
 
-    /// An edit without the pieces that are no parts of the secret. What is left is known then, and not only what all
-    /// say together.
+    /// An edit without the pieces that are no parts of the secret. The secret is known alone then, and not only together
+    /// with what stands behind it.
     fn ended(&self, edit: Edit, notes: &mut Notes<'_>) -> Edit {
         let range = edit.range.clone();
         let mut ended = self.within_piece(self.piece_at(range.start), &self.within_texts(edit));

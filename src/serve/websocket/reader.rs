@@ -327,7 +327,10 @@ impl Message {
     /// Why it cannot be decompressed.
     fn unread(&self) -> Violation {
         if self.bytes.len() > LIMIT {
-            Violation { code: TOO_BIG, what: "a compressed message has more than 64 MiB" }
+            Violation {
+                code: TOO_BIG,
+                what: "a compressed message has more than 64 MiB, and this side is not read any further",
+            }
         } else {
             Violation { code: NOT_TEXT, what: "a message cannot be decompressed" }
         }
