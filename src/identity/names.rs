@@ -385,6 +385,14 @@ pub(crate) struct Template {
     takes_words: bool,
 }
 
+/// A live text that a template is laid over.
+struct Filling<'t> {
+    text: &'t str,
+    found: Vec<Range<usize>>,
+    /// Which open part could not be filled from where on: without it each way to the same place is tried.
+    failed: HashSet<(usize, usize)>,
+}
+
 impl Template {
     /// The template of a node, from its openings in order.
     pub(crate) fn of(node: &Node<'_>, openings: &[Opening], part: Part) -> Option<Self> {
@@ -424,10 +432,12 @@ impl Template {
         if kind.is_container() || is_another || (kind == Kind::Word && !self.takes_words) {
             return None;
         }
-        let mut ranges = Vec::with_capacity(self.holes.len());
-        if !self.fill(text, 0, 0, &mut ranges) {
+        let found = Vec::with_capacity(self.holes.len());
+        let mut filling = Filling { text, found, failed: HashSet::new() };
+        if !self.fill(0, 0, &mut filling) {
             return None;
         }
+        let ranges = filling.found;
         let form = if is_text { Form::Text } else { Form::Number };
         let holes = self.holes.iter().zip(ranges);
         Some(
@@ -438,13 +448,17 @@ impl Template {
     }
 
     /// Fills the open parts from number `hole` on, from `at` in the text on.
-    fn fill(&self, text: &str, hole: usize, at: usize, found: &mut Vec<Range<usize>>) -> bool {
+    fn fill(&self, hole: usize, at: usize, filling: &mut Filling<'_>) -> bool {
+        let text = filling.text;
         let before = &self.literals[hole];
         if !text[at..].starts_with(before.as_str()) {
             return false;
         }
         let start = at + before.len();
         let Some(recorded) = self.holes.get(hole) else { return start == text.len() };
+        if filling.failed.contains(&(hole, at)) {
+            return false;
+        }
         let is_last = hole + 1 == self.holes.len();
         let next = &self.literals[hole + 1];
         let last = text.len().checked_sub(next.len()).filter(|end| is_last && *end >= start);
@@ -455,12 +469,13 @@ impl Template {
             if !self.may_be(recorded, &text[start..end]) {
                 break;
             }
-            found.push(start..end);
-            if self.fill(text, hole + 1, end, found) {
+            filling.found.push(start..end);
+            if self.fill(hole + 1, end, filling) {
                 return true;
             }
-            found.pop();
+            filling.found.pop();
         }
+        filling.failed.insert((hole, at));
         false
     }
 

@@ -87,6 +87,11 @@ impl Closed {
         }
     }
 
+    /// What was missed.
+    pub(crate) fn misses(&self) -> Vec<Miss> {
+        self.gateway.misses().all()
+    }
+
     /// Saves what was recorded and sums up. All cassettes are tried before the first failure is
     /// returned.
     pub(crate) fn save(mut self, course: Course) -> Result<Summary> {

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::beside::Beside;
 use super::closed::{Closed, Ended};
-use super::event::Event;
+use super::event::{Event, Miss};
 use super::gateway::Gateway;
 use super::proxied::Proxied;
 use super::settings::SessionBuilder;
@@ -133,7 +133,9 @@ impl Hub {
         let closed = Closed::new(gateway);
         closed.settle().await;
         let proofs = closed.proofs();
-        let summary = closed.save(course)?;
+        let missed = closed.misses();
+        // What was missed is told also where what was recorded cannot be saved.
+        let summary = closed.save(course).inspect_err(|_| self.note(missed))?;
         let mut told = summary.to_json();
         if is_proof {
             // The test runner has recorded it a moment ago.
@@ -142,9 +144,13 @@ impl Hub {
                 made_up.iter().map(|id| json!({"id": id.value, "at": id.at})).collect();
             return Ok(told);
         }
-        summary.misses.iter().for_each(|miss| self.main.misses().note(miss.clone()));
+        self.note(summary.misses.clone());
         lock(&self.ended).add(summary, proofs);
         Ok(told)
+    }
+
+    fn note(&self, misses: Vec<Miss>) {
+        misses.into_iter().for_each(|miss| self.main.misses().note(miss));
     }
 
     /// What `retape.toml` says of cassettes that are not there.

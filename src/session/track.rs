@@ -369,7 +369,7 @@ async fn read_by(
         let is_large = all.len() as u64 + body.size_hint().lower() > LARGE;
         let whole = hashed.take_if(|_| is_large).and_then(|hashed| hashed()).map(Box::new);
         if let Some(hashed) = whole {
-            return Box::pin(hash(hashed, all, body)).await;
+            return Box::pin(hash(hashed, all, (body, silence))).await;
         }
         match next(&mut body, silence).await {
             Some(frame) => {
@@ -402,11 +402,15 @@ async fn next<B: Body<Data = Bytes> + Unpin>(
 }
 
 /// Reads the rest of a body without holding it. Others have their turn in between.
-async fn hash(mut hashed: Box<Hashed>, came: Gathered, mut rest: Incoming) -> Option<Bytes> {
+async fn hash(
+    mut hashed: Box<Hashed>,
+    came: Gathered,
+    (mut rest, silence): (Incoming, Option<Duration>),
+) -> Option<Bytes> {
     for piece in came.into_pieces() {
         read_part(&mut hashed, piece).await;
     }
-    while let Some(frame) = rest.frame().await {
+    while let Some(frame) = next(&mut rest, silence).await {
         read_part(&mut hashed, frame.ok()?.into_data().unwrap_or_default()).await;
     }
     Some(hashed.finish())

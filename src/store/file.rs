@@ -11,7 +11,7 @@ use http::Method;
 use super::folder::make_folder;
 use super::foreign::{foreign_of, load_as_it_is};
 use super::list::list;
-use super::replace::{remove_unfinished, replace};
+use super::replace::{remove_unfinished, replace_quickly};
 use super::saving::Saving;
 use super::{Journal, disk, find_config, large, mention, regular};
 use crate::cassette::{Cassette, Interactions, Large, Larges, Name, Request, Response, format};
@@ -317,7 +317,7 @@ fn save_with(
 pub(crate) fn write_report(path: &Path, text: &str) -> Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     make_folder(folder.unwrap_or(Path::new(".")))?;
-    replace(path, text.as_bytes())
+    replace_quickly(path, text.as_bytes())
 }
 
 /// Changes a report that others may be changing at the same time.

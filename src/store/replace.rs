@@ -22,6 +22,16 @@ pub(super) fn replace_by(
     write(&mut replacement.file).and_then(|()| replacement.put()).map_err(failed)
 }
 
+/// The same of what can be made again: nothing waits until it is on the disk.
+pub(super) fn replace_quickly(path: &Path, bytes: &[u8]) -> Result<()> {
+    let put = || {
+        let mut replacement = Replacement::begin(path)?;
+        disk::write(&mut replacement.file, bytes)?;
+        replacement.swap()
+    };
+    put().map_err(|source| unharmed(path, source))
+}
+
 /// A file was not written, and what was there before stays.
 pub(super) fn unharmed(path: &Path, source: std::io::Error) -> Error {
     let error = Error::io("write file", path, source);
@@ -48,13 +58,19 @@ impl Replacement {
     }
 
     /// Brings what was written to the disk, and puts it in the place of the old file.
-    pub(super) fn put(mut self) -> std::io::Result<()> {
+    pub(super) fn put(self) -> std::io::Result<()> {
         disk::sync(&self.file)?;
+        let folder = self.path.parent().unwrap_or(Path::new(".")).to_owned();
+        self.swap()?;
+        // The rename itself is durable once the folder is; not every system can sync a folder.
+        let _ = File::open(folder).and_then(|folder| disk::sync(&folder));
+        Ok(())
+    }
+
+    /// Puts it in the place of the old file.
+    fn swap(mut self) -> std::io::Result<()> {
         disk::rename(&self.unfinished, &self.path)?;
         self.is_put = true;
-        // The rename itself is durable once the folder is; not every system can sync a folder.
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        let _ = File::open(folder).and_then(|folder| disk::sync(&folder));
         Ok(())
     }
 

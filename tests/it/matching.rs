@@ -460,6 +460,20 @@ fn a_name_of_members_may_be_made_up() {
 }
 
 #[test]
+fn a_text_with_many_names_is_laid_over_another_one_in_one_pass() {
+    let list = |from: usize, count: usize, tail: &str| {
+        let ids: Vec<String> = (from..from + count)
+            .map(|id| format!("{id:08x}-37a2-4fd9-92f1-0305e82c3301"))
+            .collect();
+        post(&format!(r#"{{"of": "{} {tail}"}}"#, ids.join(",")))
+    };
+
+    check(&list(1, 12, "now"), &list(100, 12, "now"), true);
+    // With each way to lay it over, this would take years.
+    check(&list(1, 12, "now"), &list(100, 60, "then"), false);
+}
+
+#[test]
 fn tools_are_a_set_and_messages_a_list() {
     let tools = |order: [&str; 2]| {
         let tools = order.map(|name| format!(r#"{{"name": "{name}", "id": "{name}-1"}}"#));

@@ -9,6 +9,7 @@ use retape::cassette::{Content, End, Frame};
 use retape::config::Rules;
 
 use crate::stage::{Stage, answer};
+use crate::support::client::ask;
 use crate::support::socket::{Ended, Socket, Sockets};
 use crate::support::upstream::Upstream;
 
@@ -245,6 +246,56 @@ async fn two_clients_may_come_in_another_order() {
     let session = stage.replay().await;
     both(&session.url(), [1, 0]);
     session.finish().await.unwrap().all_played().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn three_clients_that_come_in_another_order_have_all_that_was_recorded() {
+    let server = Sockets::answering(|text| vec![text.to_uppercase()]);
+    let stage = recorded(&server, |url| {
+        let mut sockets = [0, 1, 2].map(|_| Socket::open(&format!("{url}/ws")));
+        for (socket, name) in sockets.iter_mut().zip(["ann", "bob", "cid"]) {
+            socket.ask(name);
+        }
+    })
+    .await;
+
+    let session = stage.replay().await;
+    let open = || Socket::open(&format!("{}/ws", session.url()));
+    let (mut first, mut second) = (open(), open());
+    let heard_first = first.ask("cid");
+    let mut third = open();
+    let heard = [heard_first, third.ask("ann"), second.ask("bob")];
+    drop((first, second, third));
+    let summary = session.finish().await.unwrap();
+
+    assert_eq!(heard, ["CID", "ANN", "BOB"]);
+    summary.all_played().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_websocket_that_is_open_ends_when_the_run_begins_anew() {
+    let server = Sockets::answering(|text| vec![text.to_uppercase()]);
+    let stage = recorded(&server, |url| {
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        socket.ask("ann");
+        socket.ask("bob");
+    })
+    .await;
+
+    let session = stage.replay().await;
+    let open = || Socket::open(&format!("{}/ws", session.url()));
+    let mut old = open();
+    assert_eq!(old.ask("ann"), "ANN");
+    ask("POST", &format!("{}/-/retape/reset", session.url()), "X-Retape: 1\r\n", "");
+    old.send("ann");
+    let ended = old.read();
+    let mut new = open();
+    let heard = [new.ask("ann"), new.ask("bob")];
+    drop(new);
+    session.finish().await.unwrap().all_played().unwrap();
+
+    assert_eq!(ended, Err(Ended::Closed(1001, String::new())));
+    assert_eq!(heard, ["ANN", "BOB"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -4,12 +4,16 @@ use std::net::SocketAddr;
 
 use http::Version;
 use retape::{Mode, Session};
+use serde_json::json;
 use tokio::net::TcpStream;
 
 use crate::stage::{Stage, answer};
 use crate::support::client::{ask, get, reply, request};
-use crate::support::upstream::{Then, Upstream, json};
+use crate::support::upstream::{self, Then, Upstream};
 use crate::support::wire::Wire;
+
+/// So many streams share a connection.
+const AT_ONCE: usize = 32;
 
 fn echo() -> Upstream {
     Upstream::json(|asked| {
@@ -53,6 +57,55 @@ async fn a_client_may_speak_http_2_without_tls() {
     assert_eq!(replayed, recorded);
     assert_eq!(old.body, recorded.1);
     assert_eq!(stage.cassette().interactions[0].request.path, "/v1?a=1");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_of_http_2_gets_all_that_comes_before_a_cut() {
+    let event = "x".repeat(2000);
+    let cut = json!({
+        "request": {"method": "GET", "path": "/x"},
+        "response": {
+            "status": 200,
+            "headers": {"content-type": "text/event-stream"},
+            "stream": [{"sse": {"data": &event}}, {"sse": {"data": &event}}, {"sse": {"data": &event}}],
+            "end": "server_closed"
+        }
+    });
+    let stage = Stage::with(&vec![cut; AT_ONCE]);
+    let session = stage.replay().await;
+    let stream = TcpStream::connect(session.address()).await.unwrap();
+    let (client, connection) = h2::client::handshake(stream).await.unwrap();
+    let connection = tokio::spawn(connection);
+
+    let asking = (0..AT_ONCE).map(|_| {
+        let request = http::Request::get(format!("{}/x", session.url()));
+        let request = request.version(Version::HTTP_2).body(()).unwrap();
+        let mut client = client.clone();
+        tokio::spawn(async move {
+            let mut body = client.send_request(request, true).unwrap().0.await.unwrap().into_body();
+            let mut came = 0;
+            loop {
+                match body.data().await {
+                    Some(Ok(piece)) => {
+                        came += piece.len();
+                        let _ = body.flow_control().release_capacity(piece.len());
+                    }
+                    ended => return (came, ended.is_some()),
+                }
+            }
+        })
+    });
+    let asking: Vec<_> = asking.collect();
+    let mut heard = Vec::new();
+    for asked in asking {
+        heard.push(asked.await.unwrap());
+    }
+    drop(client);
+    connection.await.unwrap().unwrap();
+    session.finish().await.unwrap();
+
+    let whole = 3 * (event.len() + "data: \n\n".len());
+    assert_eq!(heard, [(whole, true); AT_ONCE]);
 }
 
 /// Requests that RFC 9112 has something to say about, `HERE` for where they are sent: the status that each is
@@ -131,7 +184,7 @@ async fn a_host_below_localhost_names_the_cassette_and_the_path_stays() {
     let stage = Stage::new();
     let upstream = Upstream::start(|asked, wire| {
         let origin = format!("http://{}", wire.address());
-        wire.send(json(200, &format!("[\"{}\", \"{origin}/next\"]", asked.path())));
+        wire.send(upstream::json(200, &format!("[\"{}\", \"{origin}/next\"]", asked.path())));
         Then::KeepAlive
     });
     let talk = |session: &Session| {

@@ -111,6 +111,9 @@ impl Playlist {
     /// the client made up in them. Done twice, all is as before.
     pub fn exchange(&mut self, index: &Index, one: usize, other: usize) {
         self.played.swap(one, other);
+        for list in [one, other].into_iter().flat_map(|number| index.lists(number)) {
+            self.progress.entry(list.key).or_default().front = 0;
+        }
         for (one, other) in index.entry(one).holes.iter().zip(&index.entry(other).holes) {
             self.bindings.exchange(one, other);
         }
@@ -366,9 +369,8 @@ impl Playlist {
         self.unplayed -= usize::from(!std::mem::replace(&mut self.played[number], true));
     }
 
-    /// Notes how far the lists have come after interactions were exchanged for others.
-    pub(super) fn begin_lists_anew(&mut self, index: &Index, exchanged: &[(usize, usize)]) {
-        self.progress.values_mut().for_each(|progress| progress.front = 0);
+    /// Notes what of the lists was played last after interactions were exchanged for good.
+    pub fn note_exchanged(&mut self, index: &Index, exchanged: &[(usize, usize)]) {
         let numbers = exchanged.iter().flat_map(|(one, other)| [*one, *other]);
         let played: Vec<usize> = numbers.filter(|number| self.played[*number]).collect();
         played.into_iter().for_each(|number| self.note(index, number));

@@ -207,7 +207,7 @@ impl Playlist {
                 self.exchange_names(index, one, other, &pairs);
                 if self.answering(index, &index.read(&recast, &recast.readable())).is_some() {
                     self.roles.is_exchanged = true;
-                    self.begin_lists_anew(index, &pairs);
+                    self.note_exchanged(index, &pairs);
                     return Some(recast);
                 }
                 self.exchange_names(index, one, other, &pairs);

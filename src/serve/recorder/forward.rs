@@ -236,6 +236,7 @@ impl Recorder {
             None => body,
         };
         let body = Sent::new(body, interim.take.clone(), within, self.patience.grace);
+        let progress = body.progress();
         let mut request = Request::builder()
             .method(head.method.clone())
             .uri(self.upstream.uri_of(target)?)
@@ -244,6 +245,7 @@ impl Recorder {
         // hyper keeps the case of the names as the client wrote them beside the head.
         *request.extensions_mut() = head.extensions.clone();
         gate.into_iter().for_each(|gate| _ = request.extensions_mut().insert(gate));
+        progress.into_iter().for_each(|it| _ = request.extensions_mut().insert(it));
         on_informational(&mut request, move |said| interim.hear(said.status(), said.headers()));
         Ok(request)
     }
@@ -329,7 +331,13 @@ async fn answer(
             Response::from_parts(head, full(bytes))
         }
         Came::Cut(bytes) => {
+            let came = bytes.len() as u64;
             let bytes = replaced(&head.headers, bytes, outward);
+            // As much is missing as before: longer addresses do not make it whole.
+            if let Some(announced) = announced(&head.headers) {
+                let length = announced.saturating_sub(came) + bytes.len() as u64;
+                head.headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
+            }
             Response::from_parts(head, cut_after(bytes))
         }
         Came::Slowly(body) => replaced_as_it_comes(head, body, outward),

@@ -28,6 +28,8 @@ enum Passing {
     Begun,
     /// Written anew and not compressed, since one was changed that the others may refer to.
     Anew,
+    /// No more: what is to be written anew cannot be read.
+    Lost,
 }
 
 impl Reframed {
@@ -81,10 +83,23 @@ impl Reframed {
 
     /// Waits no more.
     pub(super) fn give_up(&mut self) {
-        if self.passing != Passing::Anew && !self.held.is_empty() {
+        if !matches!(self.passing, Passing::Anew | Passing::Lost) && !self.held.is_empty() {
             self.passing = Passing::Begun;
             self.release();
         }
+    }
+
+    /// Nothing more can be read of what comes. Tells whether nothing of it can go on either.
+    pub(super) fn lose(&mut self) -> bool {
+        if self.passing == Passing::Anew {
+            self.passing = Passing::Lost;
+        }
+        self.is_lost()
+    }
+
+    /// Whether nothing goes on any more.
+    pub(super) fn is_lost(&self) -> bool {
+        self.passing == Passing::Lost
     }
 
     /// What goes on.

@@ -109,8 +109,10 @@ impl Tap {
     /// The next that is said, if it can be read.
     fn next(&mut self, bytes: &mut &[u8]) -> Option<Event> {
         self.reader.next(bytes).unwrap_or_else(|violation| {
+            let is_lost = self.reframed.as_mut().is_some_and(Reframed::lose);
             // The other side will close the connection over anything else.
-            if let Some(take) = self.take.as_ref().filter(|_| violation.code == TOO_BIG) {
+            let is_told = is_lost || violation.code == TOO_BIG;
+            if let Some(take) = self.take.as_ref().filter(|_| is_told) {
                 take.lose(violation.what);
             }
             None
@@ -174,6 +176,9 @@ pub(super) async fn pump(
         let passed = async { to.write_all(&bytes).await.and(to.flush().await) };
         if passed.await.is_err() {
             break tap.peer.other();
+        }
+        if tap.reframed.as_ref().is_some_and(Reframed::is_lost) {
+            break tap.peer;
         }
     };
     tap.end();
@@ -266,6 +271,26 @@ mod tests {
                 assert_eq!(read(&passed, peer, compression), expected, "{peer:?}, cut at {cut}");
             }
         }
+    }
+
+    #[test]
+    fn what_is_written_anew_ends_where_it_cannot_be_read_any_more() {
+        let agreed = http::HeaderValue::from_static("permessage-deflate");
+        let agreed = HeaderMap::from_iter([(SEC_WEBSOCKET_EXTENSIONS, agreed)]);
+        let peer = Peer::Client;
+        let inflate = Compression::of_answer(&agreed).and_then(|it| it.inflate(peer));
+        let reader = FrameReader::Socket(Reader::new(Strictness::Server, inflate));
+        let reframed = Some(Reframed::new(peer, Rewriter::new(FROM, TO), true));
+        let mut tap = Tap { reader, peer, take: None, inward: None, reframed };
+        let said = [text(format!("at {FROM}"), &[])];
+        let unread = [0xff; 64];
+
+        let passed = tap.see(&written(peer, None, &said)).into_owned();
+
+        assert_eq!(read(&passed, peer, None), [text(format!("at {TO}"), &[])]);
+        assert!(!tap.reframed.as_ref().unwrap().is_lost());
+        assert!(tap.see(&unread).is_empty());
+        assert!(tap.reframed.as_ref().unwrap().is_lost());
     }
 
     #[test]

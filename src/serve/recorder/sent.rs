@@ -1,15 +1,16 @@
 //! Requests that are copied to a take while they pass.
 
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http_body::{Body, SizeHint};
 
 use super::take::Take;
 use super::upstream::Outgoing;
+use crate::serve::lock;
 use crate::serve::server::{Polled, Rewriter};
 
 /// The client left before its request was complete.
@@ -24,6 +25,40 @@ impl std::fmt::Display for Abandoned {
 
 impl std::error::Error for Abandoned {}
 
+/// When a request last went on. It stands among the extensions of a request that has a body.
+#[derive(Debug, Clone)]
+pub(super) struct Progress(Arc<Mutex<Step>>);
+
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    /// The server took a piece at that time, and takes more or answers.
+    Taken(Instant),
+    /// The client is to say more.
+    Awaited,
+}
+
+impl Progress {
+    fn begin() -> Self {
+        Self(Arc::new(Mutex::new(Step::Taken(Instant::now()))))
+    }
+
+    /// Until when a server may say nothing that has so long for each thing.
+    pub(super) fn deadline(&self, silence: Duration) -> Instant {
+        let last = match *lock(&self.0) {
+            Step::Taken(at) => at,
+            Step::Awaited => Instant::now(),
+        };
+        last + silence
+    }
+
+    fn note<T>(&self, polled: &Poll<T>) {
+        *lock(&self.0) = match polled {
+            Poll::Ready(_) => Step::Taken(Instant::now()),
+            Poll::Pending => Step::Awaited,
+        };
+    }
+}
+
 /// A request's body on its way to the server.
 ///
 /// Where the server is not there, or answers before it was asked to the end, hyper drops it; what is
@@ -32,6 +67,8 @@ impl std::error::Error for Abandoned {}
 pub(super) struct Sent {
     /// Taken when the rest is read elsewhere.
     source: Option<Source>,
+    /// Nothing where there is no body.
+    progress: Option<Progress>,
 }
 
 #[derive(Debug)]
@@ -53,7 +90,12 @@ impl Sent {
     ) -> Self {
         let mut source = Source { body, take, inward, grace };
         source.note_end();
-        Self { source: Some(source) }
+        let progress = (!source.body.is_end_stream()).then(Progress::begin);
+        Self { source: Some(source), progress }
+    }
+
+    pub(super) fn progress(&self) -> Option<Progress> {
+        self.progress.clone()
     }
 }
 
@@ -108,7 +150,9 @@ impl Body for Sent {
     type Error = Abandoned;
 
     fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Polled<Abandoned> {
-        self.source.as_mut().map_or(Poll::Ready(None), |source| source.poll(context))
+        let polled = self.source.as_mut().map_or(Poll::Ready(None), |source| source.poll(context));
+        self.progress.iter().for_each(|progress| progress.note(&polled));
+        polled
     }
 
     fn is_end_stream(&self) -> bool {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, TRANSFER_ENCODING, UPGRADE};
@@ -19,7 +19,7 @@ use super::connection::{Connection, Unanswered};
 use super::fault::Fault;
 use super::location::{Location, Speaks};
 use super::pool::{Pool, Repeatable};
-use super::sent::Abandoned;
+use super::sent::{Abandoned, Progress};
 use super::tls::{Connector, Trust, connectors};
 use crate::cassette::End;
 use crate::error::{Error, Result};
@@ -145,8 +145,9 @@ impl Upstream {
         patience: Patience,
     ) -> Result<Response<Incoming>, Fault> {
         let way = self.way(&request);
-        let outcome = tokio::time::timeout(patience.silence, self.ask(&way, request)).await;
-        match outcome.unwrap_or(Err(Fault::Silent(patience.silence))) {
+        let progress = request.extensions().get::<Progress>().cloned();
+        let answer = within(patience.silence, progress, self.ask(&way, request)).await;
+        match answer.unwrap_or(Err(Fault::Silent(patience.silence))) {
             Ok(response) => {
                 self.answered.store(true, Ordering::Relaxed);
                 Ok(response)
@@ -220,6 +221,24 @@ impl Way {
             self.pool.put(connection);
         }
         Ok(response)
+    }
+}
+
+/// Waits so long for an answer. The time counts from when the request last went on.
+async fn within<T>(
+    silence: Duration,
+    progress: Option<Progress>,
+    answer: impl Future<Output = T>,
+) -> Option<T> {
+    let mut answer = std::pin::pin!(answer);
+    let mut deadline = Instant::now() + silence;
+    loop {
+        let waiting = tokio::time::timeout_at(deadline.into(), &mut answer);
+        if let Ok(answered) = waiting.await {
+            return Some(answered);
+        }
+        let later = progress.as_ref().map(|progress| progress.deadline(silence));
+        deadline = later.filter(|later| *later > deadline)?;
     }
 }
 

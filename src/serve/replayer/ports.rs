@@ -136,6 +136,10 @@ impl Replayer {
     /// something unless ports are given out anew: then two are the same by chance.
     fn meet(&self, call: Call<'_>) -> bool {
         let mut ports = lock(&self.ports);
+        // Another request may have met it meanwhile.
+        if ports.contains_key(call.origin) {
+            return true;
+        }
         let Some(servers) = self.may_be(call.origin) else {
             ports.insert(call.origin.to_owned(), Stand::supposed(call.origin));
             return true;

@@ -275,6 +275,9 @@ where
         loop {
             let Some((at, gap)) = replayer.due(number) else {
                 self.flush().await?;
+                if !replayer.is_open(number) {
+                    return Err(Some((Some(GOING_AWAY), String::new())));
+                }
                 return if replayer.is_cut(number) { Err(None) } else { Ok(None) };
             };
             if self.is_held().await? {

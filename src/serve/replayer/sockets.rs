@@ -97,9 +97,10 @@ pub(super) fn scripts(
 type Said = (Request, Found);
 
 impl Sockets {
-    /// All runs begin anew.
+    /// All runs begin anew. Whoever plays one that was open is told.
     pub(super) fn clear(&mut self) {
         self.open.clear();
+        self.exchanged.send_replace(());
     }
 
     /// Nothing was said on a connection yet.
@@ -197,7 +198,12 @@ impl Replayer {
         number
     }
 
-    /// Tells that a WebSocket is another recorded one from now on.
+    /// Whether a connection belongs to this run.
+    pub(super) fn is_open(&self, number: usize) -> bool {
+        lock(&self.sockets).open.contains_key(&number)
+    }
+
+    /// Tells that a WebSocket is another recorded one from now on, or of another run.
     pub(super) fn exchanged(&self) -> watch::Receiver<()> {
         lock(&self.sockets).exchanged.subscribe()
     }
@@ -315,9 +321,10 @@ impl Replayer {
         })
     }
 
-    /// Takes a message of the client, or tells what was asked.
+    /// Takes a message of the client, or tells what was asked. What is said on a connection of another run does not
+    /// matter.
     pub(super) fn hear(&self, number: usize, frame: &Frame) -> Result<Option<usize>, Box<Said>> {
-        let mut opened = self.with(number, |_, state| state.opened).unwrap_or_default();
+        let Some(mut opened) = self.with(number, |_, state| state.opened) else { return Ok(None) };
         let mut asked = self.message(opened, frame);
         let mut chosen = self.take_message(&asked);
         if chosen.is_none()
@@ -398,6 +405,7 @@ impl Replayer {
                 playlist.exchange(index, opened, *other);
                 return false;
             }
+            playlist.note_exchanged(index, &[(opened, *other)]);
             sockets.swap((number, opened), (owner, *other), recorded);
             if let Some(owner) = owner {
                 sockets.hold(owner, recorded, &playlist);

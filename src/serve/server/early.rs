@@ -9,6 +9,9 @@
 //! others too, and clients read them. So an answer ends when hyper has nothing left to write but its last
 //! chunk, and the trailers take the place of that one.
 //!
+//! And it drops what it has not written yet of an answer that is cut. So an answer is cut when a flush finds
+//! nothing to write.
+//!
 //! And it refuses a request by itself whose target is none by its rules, without saying which. So the line in which
 //! a request begins is looked at here as well.
 
@@ -38,14 +41,20 @@ pub struct Early(Arc<Mutex<Unsent>>);
 #[derive(Debug, Default)]
 struct Unsent {
     heads: BytesMut,
-    /// What the answer at hand ends with.
-    trailers: Option<Trailers>,
+    /// The fields that the answer at hand ends with.
+    trailers: Option<BytesMut>,
     /// The request that came last, if it cannot be read.
     unread: Option<Unread>,
     /// Whether anything has come.
     is_begun: bool,
     /// The task of the connection.
     connection: Option<Waker>,
+    /// Whether anything was written since the last flush.
+    has_written: bool,
+    /// How many flushes found nothing to write while an answer waited for that.
+    idle: usize,
+    /// The answers that wait for that. HTTP/2 has several.
+    waiting: Vec<Waker>,
 }
 
 /// A request that cannot be read.
@@ -64,12 +73,9 @@ pub enum Unread {
     Tls,
 }
 
-#[derive(Debug)]
-struct Trailers {
-    fields: BytesMut,
-    /// Whether all that stands before them is written.
-    is_next: bool,
-}
+/// How many flushes have found nothing to write by now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Idle(usize);
 
 impl Early {
     /// Says an interim answer.
@@ -81,20 +87,29 @@ impl Early {
         unsent.connection.iter().for_each(Waker::wake_by_ref);
     }
 
-    /// Says what an answer in chunks ends with.
+    /// Says what an answer in chunks ends with, of which all else is written.
     pub(super) fn end_with(&self, trailers: &HeaderMap) {
         let mut fields = BytesMut::new();
         write_fields(&mut fields, trailers);
-        self.unsent().trailers = Some(Trailers { fields, is_next: false });
+        self.unsent().trailers = Some(fields);
     }
 
-    /// Waits until the answer may end with them. It is for the task of the connection to wait.
-    pub(super) fn poll_end(&self) -> Poll<()> {
-        match &self.unsent().trailers {
-            // The flush behind all that is written wakes it.
-            Some(Trailers { is_next: false, .. }) => Poll::Pending,
-            _ => Poll::Ready(()),
+    /// From when on an answer may wait until all that it gave is written.
+    pub(super) fn idle(&self) -> Idle {
+        Idle(self.unsent().idle)
+    }
+
+    /// Waits until all is written that hyper was given before `since`.
+    pub(super) fn poll_written(&self, since: Idle, context: &Context<'_>) -> Poll<()> {
+        let mut unsent = self.unsent();
+        // Over HTTP/2 the connection is another task. It may have been about to flush at that moment, and not
+        // have seen what hyper was given: the second flush comes after a look at that.
+        if unsent.idle >= since.0 + 2 {
+            return Poll::Ready(());
         }
+        unsent.waiting.push(context.waker().clone());
+        unsent.connection.iter().for_each(Waker::wake_by_ref);
+        Poll::Pending
     }
 
     /// Waits until all that was said is sent. It is for the task of the connection to wait.
@@ -108,6 +123,21 @@ impl Early {
             Poll::Pending
         })
         .await;
+    }
+
+    /// Nothing of what hyper has written is left here.
+    fn flushed(&self, context: &Context<'_>) {
+        let mut unsent = self.unsent();
+        let has_written = std::mem::take(&mut unsent.has_written);
+        if unsent.waiting.is_empty() {
+            return;
+        }
+        if has_written {
+            context.waker().wake_by_ref();
+            return;
+        }
+        unsent.idle += 1;
+        unsent.waiting.drain(..).for_each(Waker::wake);
     }
 
     /// The request that came last, if it cannot be read.
@@ -182,10 +212,6 @@ impl<I: AsyncWrite + Unpin> Interleaved<I> {
         if !unsent.connection.as_ref().is_some_and(|task| task.will_wake(context.waker())) {
             unsent.connection = Some(context.waker().clone());
         }
-        if let Some(trailers) = unsent.trailers.as_mut().filter(|it| !it.is_next) {
-            trailers.is_next = true;
-            context.waker().wake_by_ref();
-        }
         if unsent.heads.is_empty() {
             return Poll::Ready(Ok(()));
         }
@@ -203,7 +229,9 @@ impl<I: AsyncWrite + Unpin> Interleaved<I> {
     /// Takes the last chunk for one with the trailers, and says how long it was. Where something else is
     /// written, the answer has no place for them.
     fn take_last(&mut self, bytes: &[u8]) -> Option<usize> {
-        let Trailers { fields, .. } = self.early.unsent().trailers.take_if(|it| it.is_next)?;
+        let mut unsent = self.early.unsent();
+        unsent.has_written = true;
+        let fields = unsent.trailers.take()?;
         if !bytes.starts_with(LAST) {
             return None;
         }
@@ -274,7 +302,9 @@ impl<I: AsyncWrite + Unpin> AsyncWrite for Interleaved<I> {
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.send_end(context))?;
         ready!(self.send(context))?;
-        Pin::new(&mut self.stream).poll_flush(context)
+        ready!(Pin::new(&mut self.stream).poll_flush(context))?;
+        self.early.flushed(context);
+        Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

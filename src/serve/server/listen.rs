@@ -213,7 +213,7 @@ async fn converse<H: Handler>(
         let is_proxied = Arc::clone(&is_proxied);
         // hyper keeps room for it as long as the connection lasts.
         Box::pin(async move {
-            let early = Some(early).filter(|_| request.version() == Version::HTTP_11);
+            let version = request.version();
             let answer = match as_meant(&mut request, &is_proxied) {
                 Err(refusal) => *refusal,
                 Ok(()) if request.method() == Method::CONNECT => {
@@ -221,16 +221,15 @@ async fn converse<H: Handler>(
                 }
                 Ok(()) => {
                     via.into_iter().for_each(|via| _ = request.extensions_mut().insert(via));
-                    let said = early.clone().into_iter();
-                    said.for_each(|it| _ = request.extensions_mut().insert(it));
-                    let answer = handler.handle(request).await;
-                    if let Some(early) = &early {
-                        early.sent().await;
+                    if version == Version::HTTP_11 {
+                        request.extensions_mut().insert(early.clone());
                     }
+                    let answer = handler.handle(request).await;
+                    early.sent().await;
                     answer
                 }
             };
-            sent(answer, link, early)
+            sent(answer, &link, early, version)
         })
     });
     let keeps_case = names == FieldNames::AsSent;
@@ -267,14 +266,19 @@ async fn converse<H: Handler>(
 }
 
 /// An answer that is sent, unless the connection is to break off before it.
-fn sent(answer: Answer, link: Link, early: Option<Early>) -> Result<Response<Unbroken>, Cut> {
+fn sent(
+    answer: Answer,
+    link: &Link,
+    early: Early,
+    version: Version,
+) -> Result<Response<Unbroken>, Cut> {
     let breaks = answer.extensions().get::<Breaks>();
     if matches!(breaks, Some(Breaks::Reset | Breaks::ResetUnanswered)) {
         link.reset();
     }
     match breaks {
         Some(Breaks::Unanswered | Breaks::ResetUnanswered) => Err(Cut),
-        Some(Breaks::Reset) | None => Ok(answer.map(|body| Unbroken::new(body, link, early))),
+        Some(Breaks::Reset) | None => Ok(answer.map(|body| Unbroken::new(body, early, version))),
     }
 }
 

@@ -1,56 +1,26 @@
-//! A connection that can be reset instead of closed, and tells when it takes no more.
+//! A connection that can be reset instead of closed.
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use crate::serve::lock;
-
-/// What an answer knows of its connection, and says to it.
+/// What an answer says to its connection: whether it is reset when it is dropped.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Link(Arc<State>);
-
-#[derive(Debug, Default)]
-struct State {
-    /// Whether it is reset when it is dropped.
-    resets: AtomicBool,
-    /// Whether it takes nothing more until the client has read.
-    is_full: AtomicBool,
-    /// Who waits until it does.
-    waiting: Mutex<Option<Waker>>,
-}
+pub(super) struct Link(Arc<AtomicBool>);
 
 impl Link {
     /// Resets the connection when it is dropped.
     pub(super) fn reset(&self) {
-        self.0.resets.store(true, Ordering::Relaxed);
+        self.0.store(true, Ordering::Relaxed);
     }
 
     fn resets(&self) -> bool {
-        self.0.resets.load(Ordering::Relaxed)
-    }
-
-    /// Waits until the connection takes more.
-    pub(super) fn poll_room(&self, context: &Context<'_>) -> Poll<()> {
-        let mut waiting = lock(&self.0.waiting);
-        if !self.0.is_full.load(Ordering::Relaxed) {
-            return Poll::Ready(());
-        }
-        *waiting = Some(context.waker().clone());
-        Poll::Pending
-    }
-
-    fn note<T>(&self, written: Poll<T>) -> Poll<T> {
-        if self.0.is_full.swap(written.is_pending(), Ordering::Relaxed) && written.is_ready() {
-            let waiting = lock(&self.0.waiting).take();
-            waiting.into_iter().for_each(Waker::wake);
-        }
-        written
+        self.0.load(Ordering::Relaxed)
     }
 }
 
@@ -92,8 +62,7 @@ impl AsyncWrite for Resettable {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.link.note(written)
+        Pin::new(&mut self.stream).poll_write(context, bytes)
     }
 
     fn poll_write_vectored(
@@ -101,8 +70,7 @@ impl AsyncWrite for Resettable {
         context: &mut Context<'_>,
         pieces: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write_vectored(context, pieces);
-        self.link.note(written)
+        Pin::new(&mut self.stream).poll_write_vectored(context, pieces)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -1,48 +1,85 @@
 //! Answers of which all that came is sent before they are cut, or end with trailers.
 
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker, ready};
 
 use bytes::Bytes;
-use http_body::{Body, Frame, SizeHint};
+use http::{HeaderMap, Version};
+use http_body::{Body, SizeHint};
 
-use super::early::Early;
-use super::resettable::Link;
+use super::early::{Early, Idle};
 use super::{AnswerBody, Cut, Polled};
+use crate::serve::lock;
 
-/// A body that lets hyper send what it has before it is cut: an error closes the connection with all that
-/// is not written yet. The same goes for trailers, which hyper would not write.
+/// A body that lets hyper send what it has before it is cut: hyper drops what is not written by then. The
+/// same goes for trailers over HTTP/1.1, which hyper would not write.
 #[derive(Debug)]
 pub(super) struct Unbroken {
     body: AnswerBody,
-    link: Link,
-    /// What writes the trailers, over HTTP/1.1.
-    early: Option<Early>,
+    early: Early,
+    version: Version,
+    given: Arc<Given>,
     end: Option<End>,
+    /// From when on nothing was left but to write it.
+    since: Option<Idle>,
 }
 
 /// How a body ends of which all is given to hyper.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 enum End {
     Cut,
-    Trailers,
+    Trailers(HeaderMap),
+}
+
+/// What hyper holds of a body over HTTP/2 until its client takes more.
+#[derive(Debug, Default)]
+struct Given {
+    pieces: AtomicUsize,
+    waiting: Mutex<Option<Waker>>,
+}
+
+/// A piece of a body.
+struct Piece {
+    bytes: Bytes,
+    given: Arc<Given>,
+}
+
+impl Given {
+    fn piece(self: &Arc<Self>, bytes: Bytes) -> Bytes {
+        self.pieces.fetch_add(1, Ordering::AcqRel);
+        Bytes::from_owner(Piece { bytes, given: Arc::clone(self) })
+    }
+
+    /// Waits until hyper holds nothing.
+    fn poll_taken(&self, context: &Context<'_>) -> Poll<()> {
+        let mut waiting = lock(&self.waiting);
+        if self.pieces.load(Ordering::Acquire) == 0 {
+            return Poll::Ready(());
+        }
+        *waiting = Some(context.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl AsRef<[u8]> for Piece {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for Piece {
+    fn drop(&mut self) {
+        if self.given.pieces.fetch_sub(1, Ordering::AcqRel) == 1 {
+            lock(&self.given.waiting).take().into_iter().for_each(Waker::wake);
+        }
+    }
 }
 
 impl Unbroken {
-    pub(super) fn new(body: AnswerBody, link: Link, early: Option<Early>) -> Self {
-        Self { body, link, early, end: None }
-    }
-
-    /// How the body ends behind what it gave, if it is to be held until that is written.
-    fn end(&self, given: &Option<Result<Frame<Bytes>, Cut>>) -> Option<End> {
-        match given {
-            Some(Err(Cut)) => Some(End::Cut),
-            Some(Ok(frame)) => {
-                self.early.as_ref()?.end_with(frame.trailers_ref()?);
-                Some(End::Trailers)
-            }
-            None => None,
-        }
+    pub(super) fn new(body: AnswerBody, early: Early, version: Version) -> Self {
+        Self { body, early, version, given: Arc::default(), end: None, since: None }
     }
 }
 
@@ -51,19 +88,30 @@ impl Body for Unbroken {
     type Error = Cut;
 
     fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Polled {
-        match (self.end, &self.early) {
-            (Some(End::Cut), _) => return self.link.poll_room(context).map(|()| Some(Err(Cut))),
-            (Some(End::Trailers), Some(early)) => return early.poll_end().map(|()| None),
-            _ => {}
-        }
-        let polled = ready!(Pin::new(&mut self.body).poll_frame(context));
-        self.end = self.end(&polled);
         if self.end.is_none() {
-            return Poll::Ready(polled);
+            let polled = ready!(Pin::new(&mut self.body).poll_frame(context));
+            self.end = Some(match polled {
+                Some(Err(Cut)) => End::Cut,
+                Some(Ok(frame)) if frame.is_trailers() && self.version == Version::HTTP_11 => {
+                    End::Trailers(frame.into_trailers().unwrap_or_default())
+                }
+                Some(Ok(frame)) if self.version == Version::HTTP_2 => {
+                    return Poll::Ready(Some(Ok(frame.map_data(|data| self.given.piece(data)))));
+                }
+                polled => return Poll::Ready(polled),
+            });
         }
-        // hyper writes what it has when there is nothing more for the moment.
-        context.waker().wake_by_ref();
-        Poll::Pending
+        ready!(self.given.poll_taken(context));
+        let since = self.since.unwrap_or_else(|| self.early.idle());
+        self.since = Some(since);
+        ready!(self.early.poll_written(since, context));
+        Poll::Ready(match &self.end {
+            Some(End::Trailers(fields)) => {
+                self.early.end_with(fields);
+                None
+            }
+            _ => Some(Err(Cut)),
+        })
     }
 
     fn is_end_stream(&self) -> bool {
@@ -79,10 +127,10 @@ impl Body for Unbroken {
 mod tests {
     use std::io::{Read as _, Write as _};
     use std::net::TcpStream;
-    use std::sync::Arc;
     use std::time::Duration;
 
     use http::Request;
+    use http_body::Frame;
     use hyper::body::Incoming;
     use tokio::net::TcpListener;
 
