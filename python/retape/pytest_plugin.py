@@ -459,8 +459,9 @@ def _said(marker: pytest.Mark) -> Dict[str, Any]:
 
 
 def _rerun(item: pytest.Item) -> str:
-    """The command that records a test anew, in the folder in which pytest was run."""
-    return f"pytest --record-mode=rewrite {shlex.quote(_place.asked_for(item.config, item.nodeid))}"
+    """The command that records a test anew, in the folder in which pytest was run. It keeps what identifiers are
+    called, so that other tests go on with the fixtures that they share."""
+    return f"pytest --record-mode=all {shlex.quote(_place.asked_for(item.config, item.nodeid))}"
 
 
 def _usual(suite: Suite) -> Optional[str]:
@@ -561,7 +562,7 @@ def pytest_fixture_setup(fixturedef: Any, request: Any) -> Iterator[None]:
     scope = suite.prepare(
         Scope(
             suite.server,
-            *_place.of_node(request.config, f"{fixturedef.baseid}::{name}"),
+            *_place_of_fixture(fixturedef, request, name),
             _checked(_mode_of_run(request.config)) or _usual(suite),
             _rerun(item),
             allowed=list(filter(None, (request.config.getoption("--allowed-hosts") or "").split(","))),
@@ -597,6 +598,16 @@ def pytest_fixture_setup(fixturedef: Any, request: Any) -> Iterator[None]:
     if misses or outcome.excinfo:
         failed.append(True)
     item.stash.setdefault(_TOLD, []).extend(misses)
+
+
+def _place_of_fixture(fixturedef: Any, request: Any, name: str) -> Tuple[str, str]:
+    """Where the cassette of a shared fixture is. One that is set up for each module or class has one for each of
+    them, wherever it is defined, unless they share one already."""
+    config = request.config
+    defined = _place.of_node(config, f"{fixturedef.baseid}::{name}")
+    if fixturedef.scope not in ("module", "class") or _place.file_of(*defined):
+        return defined
+    return _place.of_node(config, f"{request.node.nodeid}::{name}")
 
 
 # Reports

@@ -212,10 +212,15 @@ impl Signal {
         128 + self.number
     }
 
+    /// Whether a terminal sends it, to all that run there.
+    pub(super) fn is_interrupt(self) -> bool {
+        self == INTERRUPT
+    }
+
     /// Passes it on to the command. A terminal sends its interrupt to the command itself.
     #[cfg_attr(not(unix), expect(unused_variables, reason = "there are no signals"))]
     pub(super) fn pass_on(self, child: &Child) {
-        if self == INTERRUPT && std::io::stdin().is_terminal() {
+        if self.is_interrupt() && std::io::stdin().is_terminal() {
             return;
         }
         #[cfg(unix)]

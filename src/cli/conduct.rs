@@ -209,9 +209,13 @@ fn flaw(ran: &Result<Exit>, stopped: Option<Signal>) -> Option<Flaw> {
 async fn play(session: &Session, common: &Common, signals: &mut Signals) -> Result<Exit> {
     if common.command.is_empty() {
         tell::listening(session);
-        tokio::select! {
-            _ = signals.next() => {}
-            () = input_ended(), if common.attached => {}
+        let mut left = std::pin::pin!(input_ended());
+        loop {
+            tokio::select! {
+                // A terminal interrupts the test runner too, which says how each session ended.
+                signal = signals.next() => if !common.attached || !signal.is_interrupt() { break },
+                () = left.as_mut(), if common.attached => break,
+            }
         }
         return Ok(Exit::Agrees);
     }

@@ -143,7 +143,7 @@ pub enum Course {
     Whole,
     /// The client failed, or was not waited for.
     BrokenOff,
-    /// The one test that recorded has failed. It is kept, but makes no cassette, not even a first one: the next run
+    /// The one test that recorded has failed, or did not say how it went. It is kept, but makes no cassette, not even a first one: the next run
     /// would replay what may have ended in the middle.
     Failed,
     /// A test has failed, and nothing of it is to be kept.

@@ -97,8 +97,8 @@ impl Closed {
     pub(crate) fn save(mut self, course: Course) -> Result<Summary> {
         let mut failure = lock(&self.gateway.failure).take().or_else(|| self.gateway.unled());
         for left in std::mem::take(&mut self.left) {
-            // Nobody has said how it went.
-            match left.save(if course == Course::Whole { Course::BrokenOff } else { course }) {
+            // Nobody has said how it went: what opened it may have ended in the middle.
+            match left.save(if course == Course::Discarded { course } else { Course::Failed }) {
                 Ok(summary) => {
                     summary.misses.iter().for_each(|it| self.gateway.misses().note(it.clone()));
                     self.ended.summary.add(summary);

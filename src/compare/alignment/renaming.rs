@@ -167,9 +167,8 @@ impl Renaming {
     }
 }
 
-/// Whether two names are spelled alike where chance does not decide: UUIDs of one version (RFC 9562), many letters in
-/// the same case, and the same number behind the same word (`job-3-1f0c9a`). A server that issues others is another
-/// one, and what a client numbers is another thing.
+/// Whether two names are spelled alike where chance does not decide: UUIDs of one version (RFC 9562), and many letters
+/// in the same case. A server that issues others is another one.
 fn are_spelled_alike(one: &str, other: &str) -> bool {
     /// So many letters of both cases are hardly in one by chance: 1 in 2,000.
     const MANY: usize = 12;
@@ -186,21 +185,7 @@ fn are_spelled_alike(one: &str, other: &str) -> bool {
     };
     let differ = |both: Option<(u8, u8)>| both.is_some_and(|(one, other)| one != other);
     let is_other_case = cases(one).zip(cases(other)).is_some_and(|(one, other)| one != other);
-    let is_other_number = numbered(one)
-        .zip(numbered(other))
-        .is_some_and(|(one, other)| one.0 == other.0 && one.1 != other.1);
-    !differ(version(one).zip(version(other))) && !is_other_case && !is_other_number
-}
-
-/// The word with which a name begins and the number behind it, if more follows.
-fn numbered(name: &str) -> Option<(&str, &str)> {
-    const LONGEST: usize = 4;
-    let mut parts = name.split(['-', '_']);
-    let (word, number, _) = (parts.next()?, parts.next()?, parts.next()?);
-    let is_word = word.len() > 1 && word.bytes().all(|it| it.is_ascii_lowercase());
-    let is_number =
-        (1..=LONGEST).contains(&number.len()) && number.bytes().all(|it| it.is_ascii_digit());
-    (is_word && is_number).then_some((word, number))
+    !differ(version(one).zip(version(other))) && !is_other_case
 }
 
 fn names<'t>(known: &'t Words, text: &'t str) -> impl Iterator<Item = Word> + 't {
@@ -239,6 +224,8 @@ struct Side {
     /// Those of which it is shown that they are made up, whatever they look like: the client's by two runs or
     /// a person, the server's by the client that came back with them.
     proved: Words,
+    /// Those of the client alone.
+    shown: Words,
     /// The server's, of which its table tells.
     issued: HashSet<String>,
     /// Those that the client made up, which it has maybe drawn again for something else.
@@ -266,7 +253,8 @@ impl Side {
         let counted: HashSet<String> = counted.difference(&values).cloned().collect();
         values.extend(counted.iter().cloned());
         let finder = Words::of(values.iter().map(String::as_str));
-        Self { values, finder, returned, counted, proved, issued, drawn }
+        let shown = Words::of(self::proved(ids));
+        Self { values, finder, returned, counted, proved, shown, issued, drawn }
     }
 
     /// Whether a word is one of those that are shown to be made up, and nothing else.
@@ -505,18 +493,4 @@ fn prefix(run: &str) -> usize {
 fn behind_prefix(name: &str) -> &str {
     let rest = &name[prefix(name)..];
     if rest.len() < SHORTEST { name } else { rest }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::are_spelled_alike;
-
-    #[test]
-    fn what_a_client_numbers_is_another_thing() {
-        assert!(are_spelled_alike("job-3-1f0c9a", "job-3-b1166e"));
-        assert!(!are_spelled_alike("job-3-1f0c9a", "job-0-b1166e"));
-        // Random letters may have a digit between marks.
-        assert!(are_spelled_alike("V1StGXR8_Z5-1-6B-myT", "V2StGXR8_Z5-7-6B-myT"));
-        assert!(are_spelled_alike("run-1f0c9a", "run-7b1166"));
-    }
 }

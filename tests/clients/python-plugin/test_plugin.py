@@ -390,7 +390,7 @@ def test_a_swallowed_miss_fails_its_own_test_and_explains_itself(pytester, run, 
             "*`*test_swallows` (1 interaction) has no answer to",
             "*POST /things",
             '*/colour*',
-            "*pytest --record-mode=rewrite *::test_swallows*",
+            "*pytest --record-mode=all *::test_swallows*",
         ]
     )
 
@@ -1342,7 +1342,7 @@ def test_without_a_cassette_and_without_settings_the_folder_is_told(pytester, ru
     result = run("--record-mode=none")
 
     told = f"*pytest found no settings, so the project's folder is `{tests}`*"
-    result.stdout.fnmatch_lines(["*pytest --record-mode=rewrite test_it.py::test_get", told])
+    result.stdout.fnmatch_lines(["*pytest --record-mode=all test_it.py::test_get", told])
     (pytester.path / "pytest.ini").write_text("")
     result = run("--record-mode=none")
     result.stdout.fnmatch_lines(["*no cassette `tests/test_it/test_get`*", f"*GET {live.url}/a*"])

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::counted::{placeholders, uncounted};
 use super::super::value::{Said, Sort, Word, between, filled, words};
-use super::{Known, prefix};
+use super::{Known, Side, prefix};
 use crate::identity::{UUID, begins_with_uuid};
 
 /// How often two names stood in the same place.
@@ -123,6 +123,12 @@ impl<'v> Votes<'v> {
     fn hear_run(&mut self, old: &'v str, new: &'v str, weight: usize, known: &Known) {
         let (olds, news) = (known.old.words(Said::plain(old)), known.new.words(Said::plain(new)));
         if self.hear_words((old, &olds), (new, &news), weight, known) {
+            return;
+        }
+        // What stands around a part that is shown to be made up is no name: `…-4` is not what `…-5` was.
+        let is_part =
+            |side: &Side, run: &str| side.shown.find(run).any(|part| part.len() < run.len());
+        if is_part(&known.old, old) || is_part(&known.new, new) {
             return;
         }
         let is_known = olds.iter().any(|word| known.old.values.contains(&old[word.range.clone()]))
