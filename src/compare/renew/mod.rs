@@ -24,14 +24,14 @@ mod sockets;
 mod spans;
 mod ties;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use self::foreign::Foreign;
 use self::order::{Entry, Kept};
 use self::settle::{Settle, Spans, Stayed, Times};
 use self::ties::Ties;
-use crate::cassette::Cassette;
-use crate::cassette::exchanges::{Exchanges, Part};
+use crate::cassette::exchanges::{Exchanges, MESSAGE, Part};
+use crate::cassette::{Cassette, Interaction};
 use crate::compare::alignment::{Called, Moved, Sides};
 use crate::config::Rules;
 
@@ -202,7 +202,12 @@ fn ties<'e>(
     rules: &Rules,
 ) -> Ties {
     let mut ties = Ties::default();
+    let mut messages: BTreeMap<&str, Vec<(&Interaction, &Interaction)>> = BTreeMap::new();
     for (Entry { old, new, interaction: told }, (asked, answered)) in entries {
+        if let Some(number) = new.filter(|_| told.request.method == MESSAGE) {
+            let new = sides.new[number].interaction;
+            messages.entry(&new.request.path).or_default().push((new, told));
+        }
         let is_moved = asked.iter().chain(answered).any(|(new, old)| new != old);
         let Some(number) = new.filter(|_| is_moved) else { continue };
         let [old, new] = [(*old, &sides.old), (Some(number), &sides.new)]
@@ -212,6 +217,9 @@ fn ties<'e>(
             Some(new) => ties.give_up(old, new, told, rules),
             None => {}
         }
+    }
+    if round == 0 {
+        messages.values().for_each(|messages| ties.add_messages(messages, rules));
     }
     ties
 }

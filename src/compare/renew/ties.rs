@@ -95,6 +95,25 @@ impl Ties {
         }
     }
 
+    /// Adds those of the messages of a WebSocket, which follow each other as the events of a stream do.
+    pub(super) fn add_messages(
+        &mut self,
+        messages: &[(&Interaction, &Interaction)],
+        rules: &Rules,
+    ) {
+        let mut both: [Vec<Time>; 2] = Default::default();
+        for (number, (new, told)) in messages.iter().enumerate() {
+            let said = [new, told].map(|it| answered(it, rules));
+            if are_alike(&said) {
+                for (all, said) in both.iter_mut().zip(said) {
+                    all.extend(said.into_iter().map(|time| Time { document: number, ..time }));
+                }
+            }
+        }
+        let pairs: Vec<Pair<'_>> = both[0].iter().zip(&both[1]).collect();
+        groups(&pairs, |time| (0, time.field)).iter().for_each(|events| self.follow(events));
+    }
+
     /// Adds all times of an interaction if they follow each other, in rows or events, as they did before, and those that
     /// are told do not: some are old ones, and some are not.
     pub(super) fn give_up(
@@ -133,22 +152,29 @@ impl Ties {
         if are_turned(rows) {
             return self.stay(rows);
         }
+        self.stand_beside(rows);
+    }
+
+    /// Adds those that have no old times among others that have, if that is why they are in no order. Tells whether
+    /// it is.
+    fn stand_beside(&mut self, times: &[Pair<'_>]) -> bool {
         let has_moved = |(new, told): &Pair<'_>| new.spelled != told.spelled;
-        let moved: Vec<Pair<'_>> = rows.iter().copied().filter(has_moved).collect();
-        let [new, told] = orders(rows);
-        // Where most have none, those may be the same rows as before.
+        let moved: Vec<Pair<'_>> = times.iter().copied().filter(has_moved).collect();
+        let [new, told] = orders(times);
+        // Where most have none, those may be the same as before.
         let is_by_others = told == Order::None && matches!(new, Order::One(_));
-        if !is_by_others || 2 * moved.len() <= rows.len() || orders(&moved)[1] != new {
-            return;
+        if !is_by_others || 2 * moved.len() <= times.len() || orders(&moved)[1] != new {
+            return false;
         }
         let mut near = moved[0].1;
-        for row in rows {
-            if has_moved(row) {
-                near = row.1;
+        for time in times {
+            if has_moved(time) {
+                near = time.1;
             } else {
-                self.beside.insert(row.0.spelled.clone(), near.spelled.clone());
+                self.beside.insert(time.0.spelled.clone(), near.spelled.clone());
             }
         }
+        true
     }
 
     /// Adds the times of a field in events that follow each other, if the old ones for them do not.
@@ -156,6 +182,9 @@ impl Ties {
         let is_list = |pair: &[Pair<'_>]| pair[0].0.document == pair[1].0.document;
         let [new, told] = orders(events);
         if told != Order::None || new == Order::None || events.windows(2).any(is_list) {
+            return;
+        }
+        if self.stand_beside(events) {
             return;
         }
         let mut olds: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
@@ -380,6 +409,23 @@ mod tests {
         // They went back on the other side too.
         check(&[1, 2, 1], &[11, 12, 11], &[]);
         check(&[1, 2, 3], &[13, 12, 11], &[]);
+        let (ties, own) = ties(["", &stream(&[1, 2, 3, 4])], ["", &stream(&[11, 12, 3, 13])]);
+        let beside: Vec<[u32; 2]> = ties.beside.iter().map(hours).collect();
+        assert_eq!((own, beside, ties.sole.len()), (Vec::new(), vec![[3, 12]], 0));
+    }
+
+    #[test]
+    fn the_messages_of_a_websocket_follow_each_other_too() {
+        let said = |at: u32| format!(r#"{{"at":"2026-11-21T{at:0>2}:00:00Z"}}"#);
+        let messages = [(1, 11), (2, 2), (3, 13)];
+        let both =
+            messages.map(|times| <[u32; 2]>::from(times).map(|at| interaction("", &said(at))));
+        let messages: Vec<_> = both.iter().map(|[new, told]| (new, told)).collect();
+        let mut ties = Ties::default();
+
+        ties.add_messages(&messages, &Rules::default());
+
+        assert_eq!(ties.beside.iter().map(hours).collect::<Vec<_>>(), [[2, 11]]);
     }
 
     #[test]

@@ -21,7 +21,7 @@ use super::learn::{Map, Names, Sight, note};
 use super::number::is_no_chance;
 use super::trace::Value;
 
-/// Of so many recordings it is kept what they say.
+/// Of so many recordings it is kept what they say in a place.
 const RECORDINGS: usize = 64;
 
 /// A request that says something in more places is a document.
@@ -36,7 +36,7 @@ pub(super) struct Echoes {
     fields: Map<u32, Echoing>,
     /// All the places in which a request says something, each set of them once, with its number.
     ways: Map<Vec<u32>, usize>,
-    /// What the requests of the first recordings say, by path.
+    /// What the requests of the first recordings say that say something there, by path and recording.
     asked: Map<u32, Map<u32, Vec<Said>>>,
 }
 
@@ -120,8 +120,11 @@ impl Echoes {
         if way.is_empty() || way.len() > MOST {
             return None;
         }
-        if self.asked.len() < RECORDINGS || self.asked.contains_key(&recording) {
-            self.asked.insert(recording, said);
+        for (path, values) in said {
+            let asked = self.asked.entry(path).or_default();
+            if asked.len() < RECORDINGS || asked.contains_key(&recording) {
+                asked.insert(recording, values);
+            }
         }
         let next = self.ways.len();
         let way = *self.ways.entry(way).or_insert(next);
@@ -146,7 +149,7 @@ impl Echoes {
             held.are_keys &= value.key().is_some();
             match held.last.iter_mut().find(|(recording, _)| *recording == asked.recording) {
                 Some((_, last)) => *last = said,
-                None if self.asked.contains_key(&asked.recording) => {
+                None if self.asked[path].contains_key(&asked.recording) => {
                     held.last.push((asked.recording, said));
                 }
                 None => {}
@@ -198,7 +201,7 @@ impl Echoes {
             return true;
         }
         let says = |of: u32, said: Said| {
-            self.asked[&of].get(&held.path).is_some_and(|values| values.contains(&said))
+            self.asked[&held.path].get(&of).is_some_and(|values| values.contains(&said))
         };
         let others = |of: u32| held.last.iter().filter(move |(other, _)| *other != of);
         let crossed = held.last.iter().flat_map(|(of, said)| others(*of).map(|it| (it.0, *said)));

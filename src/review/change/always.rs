@@ -47,6 +47,7 @@ pub(super) fn add<'a>(
     });
     let asked = asked(was, &sides);
     forms::add(drafts, &asked);
+    forms::add_types(drafts, &asked);
     // What an answer says depends on the question, and what it looks like on how it is asked.
     let alike = of_same(&sides, |question| question.places);
     let equal = of_same(&sides, |question| question.says);

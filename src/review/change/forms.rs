@@ -7,15 +7,17 @@
 //! question always got a list, and always gets an object now. What differs by itself between recordings of one question
 //! had a try at that, and so the chance grows with how much does.
 
-use super::draft::{Draft, Position, Shown};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::draft::{Draft, Position, Shown, tag_gone};
 use super::instead::hardly_chance;
-use super::report::Verdict;
+use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::values::{Form, Place, Side, Values};
 use super::weight::{CHANCE, CHANCE_OF_ALL};
-use crate::contract::Answer;
 use crate::contract::order::exact;
 use crate::contract::shape::Recordings;
+use crate::contract::{Answer, cassette_of};
 
 /// So many recordings of each side tell of a question whose answers do not differ by themselves, unless nothing is
 /// there any more.
@@ -66,6 +68,76 @@ pub(super) fn add(drafts: &mut Vec<Draft>, all: &[Asked<'_>]) {
             other.why.clone_from(&why);
         }
     }
+}
+
+/// Adds the types of messages that always came where the same was asked, and never come any more.
+pub(super) fn add_types(drafts: &mut Vec<Draft>, all: &[Asked<'_>]) {
+    let types: Vec<[Types<'_>; 2]> =
+        all.iter().map(|it| it.answers.each_ref().map(|answers| Types::of(answers))).collect();
+    let gone: Vec<(&Asked<'_>, &[Types<'_>; 2], &str)> = all
+        .iter()
+        .zip(&types)
+        .flat_map(|(asked, both)| gone(both).map(move |tag| (asked, both, tag)))
+        .collect();
+    let varied: usize = types.iter().flatten().map(Types::varied).sum();
+    let tried = (gone.len() + varied) as f64;
+    for (asked, both, tag) in gone {
+        let [was, is] = both.each_ref().map(|it| it.all.len());
+        let chance = exact([(was as u64, was as u64), (0, is as u64)]) * tried;
+        let is_steady = varied == 0 && was.min(is) >= FEWEST;
+        if chance > CHANCE_OF_ALL && !is_steady {
+            continue;
+        }
+        let verdict = if chance < CHANCE { Verdict::Breaking } else { Verdict::Unproven };
+        let places = asked.answers[1].iter().map(|answer| answer.place.as_str());
+        let draft = Draft {
+            verdict,
+            what: format!("`{tag}` messages are gone where the same is asked, and always came"),
+            ..tag_gone(Part::Order, tag)
+        };
+        let draft = draft.because(hardly_chance(is, [was, was]));
+        let draft = draft.witnessed(Shown::of(places, Position::Whole));
+        match drafts.iter_mut().find(|other| other.is(&draft)) {
+            Some(other) if draft.verdict < other.verdict => *other = draft,
+            Some(_) => {}
+            None => drafts.push(draft),
+        }
+    }
+}
+
+/// In which conversations each type of message comes.
+struct Types<'a> {
+    all: BTreeSet<&'a str>,
+    of: BTreeMap<&'a str, BTreeSet<&'a str>>,
+}
+
+impl<'a> Types<'a> {
+    fn of(answers: &[&'a Answer]) -> Self {
+        let mut types = Self { all: BTreeSet::new(), of: BTreeMap::new() };
+        for answer in answers {
+            let Some(word) = answer.word.as_ref().filter(|word| word.extent.is_whole()) else {
+                continue;
+            };
+            let conversation = cassette_of(&answer.place);
+            types.all.insert(conversation);
+            for token in &word.tokens {
+                types.of.entry(&token.tag).or_default().insert(conversation);
+            }
+        }
+        types
+    }
+
+    /// How many come in some conversations and not in others.
+    fn varied(&self) -> usize {
+        self.of.values().filter(|of| of.len() < self.all.len()).count()
+    }
+}
+
+/// The types that all conversations had and none has.
+fn gone<'t>([old, new]: &'t [Types<'_>; 2]) -> impl Iterator<Item = &'t str> {
+    let always = old.of.iter().filter(|(_, of)| of.len() == old.all.len());
+    let gone = always.filter(|(tag, _)| !new.all.is_empty() && !new.of.contains_key(*tag));
+    gone.map(|(tag, _)| *tag)
 }
 
 /// A place at which something always was of one form, and never is.
