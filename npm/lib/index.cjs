@@ -105,10 +105,12 @@ class Tapes {
     this.#stop();
     const misses = await scope.newMisses();
     const unanswered = passed ? [] : await scope.unanswered();
-    const { unplayed, recorded } = await scope.finish(passed && misses.length === 0);
-    if (recorded.some((each) => each.path) && this.#hooks?.mode === "replay" && (await this.#hooks.interactions()).length > 0) {
-      console.error(`retape: ${recorded[0].path} was recorded while the hooks of its file were replayed, so the server ` +
-        "may not know what they made: record the file anew (RETAPE_MODE=record)");
+    const { unplayed, recorded, requests } = await scope.finish(passed && misses.length === 0);
+    const isLive = requests > 0 && scope.mode !== "replay";
+    if (isLive && this.#hooks?.mode === "replay" && (await this.#hooks.interactions()).length > 0) {
+      const file = recorded.find((each) => each.path)?.path;
+      console.error(`retape: ${file ? `${file} was recorded` : "the test asked a live server"} while the hooks of its file ` +
+        "were replayed, so the server may not know what they made: record the file anew (RETAPE_MODE=record)");
     }
     if (this.#hooks) await this.#ask(this.#hooks, "hooks");
     if (misses.length > 0) throw new Error(explained(misses));

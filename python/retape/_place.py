@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from fnmatch import fnmatch
 from pathlib import Path
-from typing import Callable, Optional, Tuple, Union
+from typing import Callable, Iterator, Optional, Tuple, Union
 
 import pytest
 
@@ -23,6 +24,28 @@ def project(config: pytest.Config) -> Path:
     """The folder of the project: that of pytest's settings, whatever `--rootdir` an editor gives."""
     is_found = config.inipath is not None and not config.getoption("inifilename")
     return config.inipath.parent if config.inipath and is_found else config.rootpath
+
+
+def root(config: pytest.Config) -> Path:
+    """The folder of all cassettes."""
+    return Path(os.path.join(project(config), folder_of(config)))
+
+
+def gone_modules(config: pytest.Config, root: Path) -> Iterator[Path]:
+    """The folders of cassettes that are called like a test module which is not there any more."""
+    patterns = config.getini("python_files")
+    for folder in sorted(filter(Path.is_dir, root.rglob("*"))):
+        module = project(config) / f"{folder.relative_to(root)}.py"
+        is_test = any(fnmatch(module.name, pattern) for pattern in patterns)
+        if is_test and not module.exists() and module.parent.is_dir():
+            yield folder
+
+
+def folder_of(config: pytest.Config) -> str:
+    """What the folder of all cassettes is called, from that of the project."""
+    said = config.getini("retape_cassettes")
+    elsewhere = None if said else os.environ.get("RETAPE_CASSETTES")
+    return os.path.abspath(elsewhere) if elsewhere else said or "cassettes"
 
 
 def shown(config: pytest.Config, path: Union[str, Path]) -> str:
@@ -49,9 +72,7 @@ def of_node(config: pytest.Config, nodeid: str, name: Optional[str] = None) -> T
         relative = file if root == config.rootpath else Path(os.path.relpath(path, root)).as_posix()
         return str(root / folder), name or _names.of_node(f"{relative}{colons}{inner}", part)
 
-    said = config.getini("retape_cassettes")
-    elsewhere = None if said else os.environ.get("RETAPE_CASSETTES")
-    folder = os.path.abspath(elsewhere) if elsewhere else said or "cassettes"
+    folder = folder_of(config)
     root = project(config)
     roots = [root] if os.path.isabs(folder) else [root, path, *path.parents]
     known = (below(each, part) for each in roots for part in (_names.part, _names.former_part))

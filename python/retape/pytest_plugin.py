@@ -11,7 +11,7 @@ import shlex
 from contextlib import ExitStack, suppress
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Set, Tuple
 
 import pytest
 
@@ -68,6 +68,7 @@ class Suite:
         self.proof = Proof()
         self.is_proving = False
         self.worker_seen: Optional[Dict[str, List[str]]] = None
+        self.worker_fixtures: Optional[List[str]] = None
 
     def _server(self) -> Server:
         shared = getattr(self.config, "workerinput", {}).get("retape_url")
@@ -188,19 +189,56 @@ class Suite:
             folders.setdefault(folder, []).append(name)
         return folders
 
+    def named(self) -> Iterator[str]:
+        """The cassettes that markers name, also those of tests that are skipped."""
+        for item in self.items:
+            marker = item.get_closest_marker("retape")
+            name = None
+            # What it says that cannot be is told by its test.
+            with suppress(pytest.UsageError):
+                name = _said(marker).get("name") if marker else None
+            if name:
+                folder, name = _place.of_node(self.config, item.nodeid, name)
+                yield os.path.join(folder, *name.split("/"))
+
+    def fixtures(self) -> List[str]:
+        """What the fixtures are called that there are."""
+        managers = (getattr(item.session, "_fixturemanager", None) for item in self.items)
+        known = getattr(next(managers, None), "_arg2fixturedefs", {})
+        return sorted({_title(name) for name in known})
+
     def orphans(self) -> List[str]:
-        """The cassettes beside those of the collected tests that belong to none of them."""
+        """The cassettes beside those of the collected tests that belong to none of them, and those of test modules that
+        are gone."""
         seen = self.worker_seen if self.worker_seen is not None else self.seen()
-        found = []
-        for folder, names in (seen or {}).items():
+        if not seen:
+            return []
+        fixtures = self.worker_fixtures if self.worker_fixtures is not None else self.fixtures()
+        found = set()
+        for folder, names in seen.items():
             known = {os.path.join(folder, name) for name in names} | self.opened
-            for file in sorted(Path(folder).rglob("*")):
-                stem, ending = os.path.splitext(file)
-                beside = stem.endswith((".failed", ".unanswered", ".recovered"))
-                is_cassette = ending in (".json", ".yaml", ".yml") and not beside
-                if is_cassette and stem not in known and not file.name.startswith("fixture-"):
-                    found.append(_place.shown(self.config, file))
-        return found
+            found.update(file for file in _cassettes(Path(folder).rglob("*")) if os.path.splitext(file)[0] not in known)
+        root, above = _place.root(self.config), {Path(folder) for folder in seen}
+        above |= {parent for folder in above for parent in folder.parents if root in (parent, *parent.parents)}
+        of_fixtures = {file for folder in above for file in _cassettes(folder.glob("fixture-*"))}
+        found = {file for file in found | of_fixtures if _fixture_of(file) not in fixtures}
+        for folder in _place.gone_modules(self.config, root):
+            found.update(file for file in _cassettes(folder.rglob("*")) if os.path.splitext(file)[0] not in self.opened)
+        return [_place.shown(self.config, file) for file in sorted(found)]
+
+
+def _cassettes(files: Iterable[Path]) -> Iterator[Path]:
+    """Those that are cassettes."""
+    for file in files:
+        beside = file.stem.endswith((".failed", ".unanswered", ".recovered"))
+        if file.suffix in (".json", ".yaml", ".yml") and not beside:
+            yield file
+
+
+def _fixture_of(cassette: Path) -> Optional[str]:
+    """The fixture whose cassette this is, if it is one's."""
+    name = cassette.stem.partition("[")[0]
+    return name[len("fixture-") :] if name.startswith("fixture-") else None
 
 
 # Options
@@ -544,17 +582,13 @@ def pytest_fixture_setup(fixturedef: Any, request: Any) -> Iterator[None]:
     """What a shared fixture says goes into a cassette of its own, not into that of the first test."""
     suite = request.config.stash[_SUITE]
     item = getattr(request, "_pyfuncitem", None)
-    if (
-        fixturedef.scope == "function"
-        or item is None
-        or not _has_cassette(item)
-        or item.get_closest_marker("vcr")
-        or fixturedef.argname in ("retape_url", "record_mode", "disable_recording")
-        or fixturedef.argname.startswith("_")
-    ):
+    is_own = fixturedef.argname in ("retape_url", "record_mode", "disable_recording")
+    user = None if item is None or fixturedef.scope == "function" or is_own else _user(suite, fixturedef, item)
+    if user is None:
         yield
         return
-    name = f"fixture-{fixturedef.argname}"
+    title = _title(fixturedef.argname)
+    name = f"fixture-{title}"
     param = getattr(request, "param", None)
     if param is not None:
         plain = isinstance(param, (str, int, float, bool))
@@ -564,7 +598,7 @@ def pytest_fixture_setup(fixturedef: Any, request: Any) -> Iterator[None]:
             suite.server,
             *_place_of_fixture(fixturedef, request, name),
             _checked(_mode_of_run(request.config)) or _usual(suite),
-            _rerun(item),
+            _rerun(user),
             allowed=list(filter(None, (request.config.getoption("--allowed-hosts") or "").split(","))),
         )
     )
@@ -576,7 +610,7 @@ def pytest_fixture_setup(fixturedef: Any, request: Any) -> Iterator[None]:
         suite.leave(scope)
         # If no test that has it passes, the server hardly answered as the tests expect.
         is_kept = not (failed or misses) and (any(scope.outcomes) or not scope.outcomes)
-        suite.finish(scope, save=is_kept, title=f"fixture `{fixturedef.argname}`")
+        suite.finish(scope, save=is_kept, title=f"fixture `{title}`")
         if misses:
             pytest.fail(_explained(misses), pytrace=False)
 
@@ -598,6 +632,23 @@ def pytest_fixture_setup(fixturedef: Any, request: Any) -> Iterator[None]:
     if misses or outcome.excinfo:
         failed.append(True)
     item.stash.setdefault(_TOLD, []).extend(misses)
+
+
+def _user(suite: Suite, fixturedef: Any, item: pytest.Item) -> Optional[pytest.Item]:
+    """A test with a cassette that has a shared fixture: the one at hand, or another one, for which it is set up already
+    by then."""
+    for each in (item, *suite.items):
+        if _has_cassette(each) and not each.get_closest_marker("vcr"):
+            known = getattr(getattr(each, "_fixtureinfo", None), "name2fixturedefs", {})
+            if each is item or fixturedef in known.get(fixturedef.argname, ()):
+                return each
+    return None
+
+
+def _title(fixture: str) -> str:
+    """What a fixture is called. pytest makes one of what sets a class or a module up: `setup_class`, `setUpClass`."""
+    made = re.fullmatch(r"_(?:xunit|unittest)_(\w+?)_fixture_.*", fixture)
+    return made[1] if made else fixture
 
 
 def _place_of_fixture(fixturedef: Any, request: Any, name: str) -> Tuple[str, str]:
@@ -703,7 +754,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    session.config.stash[_SUITE].items = list(session.items)
+    suite = session.config.stash[_SUITE]
+    suite.items = list(session.items)
+    suite.opened.update(suite.named())
 
 
 def pytest_deselected(items: List[pytest.Item]) -> None:
@@ -717,6 +770,11 @@ def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
     outcome = yield
     suite = session.config.stash[_SUITE]
     is_whole = outcome.excinfo is None and not (session.shouldstop or session.shouldfail)
+    if outcome.excinfo and issubclass(outcome.excinfo[0], session.Failed) and not session.shouldstop:
+        # `-x`: those that passed are proved all the same. The fixtures that they share are still set up.
+        with suppress(Exception):
+            session._setupstate.teardown_exact(None)
+            is_whole = True
     is_wanted = not (session.config.getoption("--retape-no-prove") or session.config.getoption("usepdb", False))
     if is_whole and is_wanted and suite.server.is_ours and suite.proof.items:
         suite.prove()
@@ -734,7 +792,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     suite.server.stop()
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
-        output["retape"] = {"reports": suite.reports, "opened": sorted(suite.opened), "seen": suite.seen()}
+        output["retape"] = {"reports": suite.reports, "opened": sorted(suite.opened), "seen": suite.seen(), "fixtures": suite.fixtures()}
     else:
         suite.reports["orphaned"] = suite.orphans()
 
@@ -759,7 +817,7 @@ def pytest_testnodedown(node: Any, error: Any) -> None:
     if suite.opened and output["opened"]:
         suite.reports["idle"] = _fitting_none(idle, output["reports"]["idle"])
     suite.opened.update(output["opened"])
-    suite.worker_seen = output["seen"]
+    suite.worker_seen, suite.worker_fixtures = output["seen"], output["fixtures"]
 
 
 def _fitting_none(one: List[str], other: List[str]) -> List[str]:

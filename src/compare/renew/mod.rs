@@ -124,7 +124,7 @@ pub fn renew_by(
 
 /// So often it is looked whether the old times say what the server did not: what is not told by them any more may tell
 /// against others.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 32;
 
 /// The interactions of a new recording in the words of the old one.
 fn tell(old: &Cassette, new: &Cassette, (rules, given): (&Rules, &[Called])) -> (Vec<Kept>, usize) {

@@ -40,6 +40,12 @@ impl Time {
     fn is_exact(&self) -> bool {
         is_exact(&self.spelled)
     }
+
+    /// Whether both are one time, however it is written.
+    fn is(&self, other: &Self) -> bool {
+        let is_written_alike = self.spelled.len() == other.spelled.len();
+        if is_written_alike { self.spelled == other.spelled } else { self.ms == other.ms }
+    }
 }
 
 /// What old times may stand for the new ones of an interaction, where those that do say what it does not.
@@ -71,8 +77,13 @@ impl Ties {
                 self.follow(&events);
             }
             for times in groups(&pairs, |time| (time.object, 0)) {
-                if are_turned(&times) {
+                if are_turned(&times) || are_mixed(&times) {
                     self.stay(&times);
+                }
+                for (at, one) in times.iter().enumerate() {
+                    let turned =
+                        times[at + 1..].iter().filter(|other| are_far_apart(*one, **other));
+                    turned.for_each(|other| self.stay(&[*one, *other]));
                 }
             }
             // Two times of one thing are hardly the same to a thousandth, unless they are one.
@@ -81,7 +92,7 @@ impl Ties {
                 .filter(|pair| pair.iter().all(|(new, told)| new.is_exact() && told.is_exact()))
             {
                 let are_one = [(pair[0].0, pair[1].0), (pair[0].1, pair[1].1)];
-                let [are_one, were_one] = are_one.map(|(one, other)| one.ms == other.ms);
+                let [are_one, were_one] = are_one.map(|(one, other)| one.is(other));
                 if are_one != were_one {
                     self.own.extend(pair.iter().map(|(new, _)| new.spelled.clone()));
                 }
@@ -130,6 +141,9 @@ impl Ties {
             return;
         }
         let pairs: Vec<Pair<'_>> = both[0].iter().zip(&both[1]).collect();
+        let things = groups(&pairs, |time| (time.object, 0));
+        let are_broken = |times: &&Vec<Pair<'_>>| are_turned(times) || are_mixed(times);
+        things.iter().filter(are_broken).for_each(|times| self.stay(times));
         let is_broken = |group: fn(&Time) -> (usize, u64)| {
             groups(&pairs, group).iter().any(|group_of| {
                 let [new, told] = orders(group_of);
@@ -270,6 +284,19 @@ fn are_turned(pairs: &[Pair<'_>]) -> bool {
         [Order::One(new), Order::One(told)] => new != told,
         [new, told] => new == Order::None && matches!(told, Order::One(_)),
     }
+}
+
+/// Whether times of one thing are in an order, and are in none because old ones stand for some of them only.
+fn are_mixed(pairs: &[Pair<'_>]) -> bool {
+    let moved = pairs.iter().filter(|(new, told)| new.spelled != told.spelled).count();
+    matches!(orders(pairs), [Order::One(_), Order::None]) && (1..pairs.len()).contains(&moved)
+}
+
+/// Whether two times of one thing stand to each other the other way round, by more than chance makes them.
+fn are_far_apart(one: Pair<'_>, other: Pair<'_>) -> bool {
+    let both = [(one.0.ms, other.0.ms), (one.1.ms, other.1.ms)];
+    let is_far = |(one, other): &(u64, u64)| one.abs_diff(*other) >= SECOND;
+    both.iter().all(is_far) && (both[0].0 < both[0].1) != (both[1].0 < both[1].1)
 }
 
 fn asked(interaction: &Interaction, rules: &Rules) -> Vec<Time> {

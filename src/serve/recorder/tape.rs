@@ -262,12 +262,19 @@ impl Tape {
             return self.put_long(cassette, roll, recording);
         }
         let cassette = held(cassette, roll).map_err(|error| self.unsaved(error))?;
-        let cassette = self.knowing().recording(cassette);
-        let cassette = cassette.with_ids(|cassette| {
+        let decide = |cassette: &Cassette| {
             let ids = decide_behind(base, cassette);
             // A client that was given no address has one of its own.
             if self.names_servers() { decide_servers(None, cassette, ids) } else { ids }
-        });
+        };
+        let mut cassette = self.knowing().recording(cassette).with_ids(decide);
+        let given = std::mem::take(&mut self.state().given);
+        if old.is_none() && base.is_none() && !given.is_empty() {
+            // It is new, and what it goes on from is not.
+            let none = Cassette::default();
+            let named = renew_by(&self.told, &none, cassette.into_inner(), given.clone()).cassette;
+            cassette = self.redactor.cassette(named).with_ids(decide);
+        }
         recording.suspects = self.redactor.audit(&cassette);
         let rules = self.told.clone().and(&cassette.rules);
         let found = cassette.ids.as_ref().map(|ids| carriers(&cassette.interactions, ids, &rules));
@@ -275,7 +282,7 @@ impl Tape {
         let cassette = cassette.counting(&recording.carriers);
         match old {
             None => self.save(&recording.saved_name, &cassette),
-            Some(old) => self.renew(&old, cassette.into_inner(), recording),
+            Some(old) => self.renew((&old, given), cassette.into_inner(), recording),
         }
     }
 
@@ -384,10 +391,14 @@ impl Tape {
     }
 
     /// Saves a cassette in the words of the one whose place it takes.
-    fn renew(&self, old: &Cassette, new: Cassette, recording: &mut Recording) -> Result<PathBuf> {
+    fn renew(
+        &self,
+        (old, given): (&Cassette, Vec<Called>),
+        new: Cassette,
+        recording: &mut Recording,
+    ) -> Result<PathBuf> {
         let names = new.ids.clone().unwrap_or_default();
         let afresh = new.larges.is_empty().then(|| Arc::new(new.clone()));
-        let given = std::mem::take(&mut self.state().given);
         let Renewed { cassette, kept, gone } = renew_by(&self.told, old, new, given);
         let is_whole = cassette.interactions == old.interactions;
         recording.kept = Some(Kept { interactions: kept, gone, is_whole });
