@@ -54,6 +54,6 @@ pub use moment::{dates, is_epoch, is_moment, moments};
 pub use name::{Meaning, refers};
 pub use origin::{Issuer, Origin};
 pub(crate) use plain::plain;
-pub use servers::{decide_servers, is_server, server};
+pub use servers::{Made, decide_servers, is_server, server};
 pub(crate) use texts::each_text;
 pub(crate) use wanted::{Below, segment_behind};

@@ -22,17 +22,48 @@ pub fn is_server(id: &Id, origin: &str) -> bool {
     id.at == ORIGIN && origin.split_once("://").is_some_and(|(_, host)| host == id.value)
 }
 
-/// Adds the servers that look as if the client had started them: at ports of this machine that are given out to
-/// whoever asks for a free one.
+/// A recording as it was made, before it had the words of an older one.
+#[derive(Debug)]
+pub struct Made {
+    /// Its table of names.
+    pub ids: Ids,
+    /// Where its servers were.
+    pub origins: Vec<String>,
+}
+
+impl Made {
+    /// What a recording says of itself.
+    pub fn of(cassette: &Cassette) -> Self {
+        let origins = cassette.origins().into_iter().map(str::to_owned).collect();
+        Self { ids: cassette.ids.clone().unwrap_or_default(), origins }
+    }
+
+    /// Whether it shows that a server may be elsewhere of which the older one does not tell that.
+    pub fn shows_moved(&self, old: &Cassette) -> bool {
+        let ids = old.ids.iter().flat_map(|ids| &ids.client);
+        let known = ids.filter(|id| id.evidence != Evidence::Look);
+        let mut origins = old.origins().into_iter().filter(|it| self.has_moved(it));
+        origins.any(|origin| !known.clone().any(|id| is_server(id, origin)))
+    }
+
+    fn has_moved(&self, origin: &str) -> bool {
+        self.origins.iter().all(|it| it != origin)
+    }
+}
+
+/// Adds the servers that were elsewhere when they were recorded again, and those that look as if the client had started
+/// them: at ports of this machine that are given out to whoever asks for a free one.
 ///
-/// `names` is the table of the recording as it was made, and `old` the cassette whose words it has now.
-pub fn decide_servers(old: Option<(&Cassette, &Ids)>, cassette: &Cassette, mut ids: Ids) -> Ids {
+/// `old` is the cassette whose words the recording has now, and how it was made.
+pub fn decide_servers(old: Option<(&Cassette, &Made)>, cassette: &Cassette, mut ids: Ids) -> Ids {
     for origin in cassette.origins() {
         let known = |ids: &Ids| ids.client.iter().find(|id| is_server(id, origin)).cloned();
         let before = old.and_then(|(old, _)| known(old.ids.as_ref()?));
-        let is_same = || old.is_some_and(|(_, names)| known(names).is_some());
+        let is_same = || old.is_some_and(|(_, made)| known(&made.ids).is_some());
+        let has_moved = || old.is_some_and(|(_, made)| made.has_moved(origin));
         let found = match before {
             Some(before) if before.evidence != Evidence::Look => Some(before.evidence),
+            _ if has_moved() => Some(Evidence::Runs),
             _ if !is_at_free_port(origin) || is_same() => None,
             _ => Some(Evidence::Look),
         };

@@ -119,6 +119,10 @@ impl Invariant {
                     && keys.iter().any(|(field, _)| check.all(field).len() > 1)
             }
             Self::Refers(field, to, Referred::Each) => check.says(field) || check.says(to),
+            // A first page is behind nothing.
+            Self::Tied(Tie::NewBehind, field, asked) => {
+                check.says(field) && check.asked(asked).next().is_some()
+            }
             // It may be missing in any message.
             Self::Comes(field, _) => {
                 let mut tags = trace.events.iter().map(|event| event.tag);

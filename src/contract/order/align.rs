@@ -6,14 +6,14 @@ use std::collections::{BinaryHeap, HashMap};
 
 use super::automaton::{Atom, Automaton};
 use super::explain::{Deviation, Fault, Step};
-use super::expression::Between;
+use super::expression::{Between, Pattern};
 use super::run::Next;
-use super::word::{Event, Extent};
+use super::word::{Event, Extent, Word};
 
-/// What a deviation costs, and how early it is: of two ways with the same cost, the later deviation is
-/// the better explanation.
+/// What a deviation costs, how much is missing that did not come before either, and how early it is: of two ways with
+/// the same cost, the later deviation is the better explanation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(super) struct Cost(u64, u64);
+pub(super) struct Cost(u64, u64, u64);
 
 /// A slice's key, its value as JSON text, and where it ends in the trace.
 pub(super) type Inside<'s> = Option<(&'s str, &'s str, usize)>;
@@ -31,6 +31,8 @@ const MOST_LOOKED_AT: usize = 1 << 21;
 pub(super) struct Aligner<'a> {
     trace: &'a [Event<'a>],
     extent: Extent,
+    /// What came before in the place of the trace, if that is known.
+    before: Option<&'a Word>,
     left: Cell<usize>,
 }
 
@@ -67,9 +69,9 @@ struct Level<'l, 'a> {
 }
 
 impl<'a> Aligner<'a> {
-    pub fn new(trace: &'a [Event<'a>], extent: Extent) -> Self {
+    pub fn new(trace: &'a [Event<'a>], extent: Extent, before: Option<&'a Word>) -> Self {
         let left = Cell::new(MOST_LOOKED_AT.max(trace.len() * 128));
-        Self { trace, extent, left }
+        Self { trace, extent, before, left }
     }
 
     /// The cheapest way for some of the events. None if that takes too long to find.
@@ -85,14 +87,24 @@ impl<'a> Aligner<'a> {
         Some(Aligned { cost, steps: level.steps(&path) })
     }
 
+    /// What it costs that something is missing there.
+    fn missing(&self, atom: &Atom, at: usize) -> Cost {
+        let came = |pattern: &Pattern| {
+            let tag = pattern.tag.as_deref();
+            self.before.zip(tag).is_none_or(|(before, tag)| before.has(tag))
+        };
+        let is_new = matches!(atom, Atom::Event(pattern) if !came(pattern));
+        self.cost(MISSING * atom.least(), at) + Cost(0, u64::from(is_new), 0)
+    }
+
     /// What a deviation costs where it stands.
     fn cost(&self, cost: u64, at: usize) -> Cost {
-        Cost(cost, 2 * (self.trace.len() + 1 - at) as u64)
+        Cost(cost, 0, 2 * (self.trace.len() + 1 - at) as u64)
     }
 
     fn skipped(&self, events: &[usize]) -> Cost {
         // Of the same cost, something missing explains more than something left over.
-        let one = |event: &usize| self.cost(UNEXPECTED, *event) + Cost(0, 1);
+        let one = |event: &usize| self.cost(UNEXPECTED, *event) + Cost(0, 0, 1);
         events.iter().map(one).fold(Cost::default(), std::ops::Add::add)
     }
 }
@@ -135,8 +147,8 @@ impl Level<'_, '_> {
         }
         let automaton = self.automaton;
         for (atom, to) in automaton.states[state].edges.iter().copied() {
-            let missing = MISSING * automaton.atoms[atom].least();
-            moves.push(((at, to), Move::PutIn(atom), self.aligner.cost(missing, self.place(at))));
+            let missing = self.aligner.missing(&automaton.atoms[atom], self.place(at));
+            moves.push(((at, to), Move::PutIn(atom), missing));
             if at == self.tokens.len() {
                 continue;
             }
@@ -293,7 +305,7 @@ impl std::ops::Add for Cost {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0, self.1 + other.1)
+        Self(self.0 + other.0, self.1 + other.1, self.2 + other.2)
     }
 }
 

@@ -118,16 +118,22 @@ impl Order {
     /// algorithm on the product of both). Of several such ways it is the one that leaves the order
     /// latest.
     pub fn explain(&self, trace: &[Event<'_>]) -> Explanation {
-        self.explained(trace, Extent::Whole)
+        self.explained(trace, Extent::Whole, None)
     }
 
     /// The same of a trace as far as it came: what is missing at its end may come.
     pub(crate) fn explain_word(&self, word: &Word) -> Explanation {
-        self.explained(&word.events(), word.extent)
+        self.explained(&word.events(), word.extent, None)
     }
 
-    fn explained(&self, trace: &[Event<'_>], extent: Extent) -> Explanation {
-        let aligner = Aligner::new(trace, extent);
+    /// The same of a trace that stands in the place of another one: of several ways it is one in which that is missing
+    /// which came there before.
+    pub(crate) fn explain_beside(&self, word: &Word, before: Option<&Word>) -> Explanation {
+        self.explained(&word.events(), word.extent, before)
+    }
+
+    fn explained(&self, trace: &[Event<'_>], extent: Extent, before: Option<&Word>) -> Explanation {
+        let aligner = Aligner::new(trace, extent, before);
         let whole: Vec<usize> = (0..trace.len()).collect();
         let tags = trace.iter().map(|event| event.tag.to_owned()).collect();
         match aligner.align(&self.automaton, &whole, None) {

@@ -162,6 +162,11 @@ impl Word {
         tokens.flat_map(|token| std::iter::repeat_n(token.event(), token.times())).collect()
     }
 
+    /// Whether a message of that type is in it.
+    pub(crate) fn has(&self, tag: &str) -> bool {
+        self.tokens.iter().any(|token| token.tag == tag)
+    }
+
     /// The token that an event is of; that of the end is behind the last one.
     pub(crate) fn token_of(&self, event: usize) -> usize {
         let ends = self.tokens.iter().scan(0, |end, token| {

@@ -121,7 +121,8 @@ fn rank(draft: &Draft, gone: &BTreeSet<&str>) -> usize {
 /// Whether a rule tells what stands in a place, or that nothing does. An order may name a type by a word that stands
 /// there.
 fn is_of_value(rule: Rule) -> bool {
-    matches!(rule, Rule::TypeNew | Rule::KindNew | Rule::FieldMissing | Rule::ValueNew)
+    use Rule::{FieldMissing, KindNew, TypeNew, ValueNew, ValueOther};
+    matches!(rule, TypeNew | KindNew | FieldMissing | ValueNew | ValueOther)
 }
 
 fn shown(draft: &Draft) -> impl Iterator<Item = &String> {

@@ -72,6 +72,11 @@ pub(super) fn add(drafts: &mut Vec<Draft>, all: &[Asked<'_>]) {
 
 /// Adds the types of messages that always came where the same was asked, and never come any more.
 pub(super) fn add_types(drafts: &mut Vec<Draft>, all: &[Asked<'_>]) {
+    // What came instead, or where it is missing, tells it.
+    let is_told = |it: &Draft| it.part == Part::Order || it.rule == Rule::TagNew;
+    if drafts.iter().any(|it| is_told(it) && it.verdict.is_open()) {
+        return;
+    }
     let types: Vec<[Types<'_>; 2]> =
         all.iter().map(|it| it.answers.each_ref().map(|answers| Types::of(answers))).collect();
     let gone: Vec<(&Asked<'_>, &[Types<'_>; 2], &str)> = all

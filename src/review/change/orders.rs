@@ -1,6 +1,6 @@
 //! What recordings show of the order of messages.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::about::About;
 use super::draft::{Draft, Position, THE_END, Trace, either, first_time, names, same_or_added};
@@ -18,13 +18,18 @@ use crate::message::{CLOSE, DONE};
 pub(super) type Seen<'a> = Option<&'a str>;
 
 /// What recordings show that the old orders do not allow.
-pub(super) fn shown(old: &Orders, answers: &[Answer], drafts: &mut Vec<Draft>) {
+pub(super) fn shown(old: &Orders, [before, answers]: [&[Answer]; 2], drafts: &mut Vec<Draft>) {
+    let before: HashMap<&str, &Word> =
+        before.iter().filter_map(|it| Some((&*it.place, it.word.as_ref()?))).collect();
     for answer in answers {
         let Some(word) = &answer.word else { continue };
         let fitting = old.fitting(&answer.situation);
         match fitting.last() {
             Some(_) if fitting.iter().any(|case| case.order.keeps(word)) => {}
-            Some(case) => deviations(old, case, word, Some(&answer.place), drafts),
+            Some(case) => {
+                let before = before.get(&*answer.place).copied();
+                deviations(old, case, (word, before), Some(&answer.place), drafts);
+            }
             // What no case knows may be as in any.
             None if old.cases.iter().any(|case| case.order.keeps(word)) => {}
             None => {
@@ -67,6 +72,19 @@ pub(super) fn unseen(orders: &Orders, old: &[Answer], new: &[Answer], drafts: &m
     }
 }
 
+/// What recordings show next to each other: in the stream, or among what belongs together. Nothing if there are none.
+pub(super) fn seen_next(answers: &[Answer]) -> Option<BTreeSet<Neighbours>> {
+    let all: Vec<Word> = words(answers).map(|(_, word)| word.clone()).collect();
+    let slicing = Slicing::find(&all);
+    let ways =
+        |word| Slicing::edges(slicing.as_ref(), word).into_iter().chain(Slicing::edges(None, word));
+    let [start, end] = [Place::Start, Place::End].map(|place| place.to_string());
+    let seen = all.iter().flat_map(ways).map(|(_, from, to)| {
+        (Some(from).filter(|it| *it != start), Some(to).filter(|it| *it != end))
+    });
+    (!all.is_empty()).then(|| seen.collect())
+}
+
 /// The answers in messages of which all came.
 pub(super) fn words(answers: &[Answer]) -> impl Iterator<Item = (&Answer, &Word)> {
     let all = answers.iter().filter_map(|answer| Some((answer, answer.word.as_ref()?)));
@@ -106,11 +124,11 @@ pub(super) fn shown_tags(word: &Word) -> Vec<String> {
     word.tokens.iter().map(mark).collect()
 }
 
-/// What a trace has that an order does not allow.
+/// What a trace has that an order does not allow, in the place of one of before.
 pub(super) fn deviations(
     orders: &Orders,
     case: &Case,
-    word: &Word,
+    (word, before): (&Word, Option<&Word>),
     seen: Seen<'_>,
     drafts: &mut Vec<Draft>,
 ) {
@@ -118,7 +136,7 @@ pub(super) fn deviations(
     if case.order.keeps(word) {
         return;
     }
-    let explanation = case.order.explain_word(word);
+    let explanation = case.order.explain_beside(word, before);
     let swapped = swapped(case, &explanation, word);
     let is_told = !swapped.is_empty();
     for (draft, at) in swapped {
@@ -227,7 +245,9 @@ pub(super) fn unknown_case(so: String, covered: Covered) -> Draft {
 
 fn of_deviation(orders: &Orders, deviation: &Deviation, events: &[Event<'_>]) -> Draft {
     let tag = |at: usize| events.get(at).map(|event| event.tag);
-    let after = deviation.after.and_then(tag);
+    // What stands before it may be in order elsewhere: in slices.
+    let before = deviation.at.checked_sub(1).filter(|_| deviation.slice.is_none());
+    let after = deviation.after.or(before).and_then(tag);
     // Of slices each has a beginning and an end.
     let key = deviation.slice.as_ref().map(|(key, _)| key.as_str());
     let all = key.map_or("the stream".to_owned(), |key| format!("what belongs to one `{key}`"));

@@ -22,7 +22,7 @@ pub(super) fn changes(
     let mut drafts = Vec::new();
     match (old, new) {
         (Some(old), Some(new)) => {
-            orders::shown(old, answers, &mut drafts);
+            orders::shown(old, [before, answers], &mut drafts);
             let promised = promised(old, new);
             // What was learned tells the shortest trace, which no recording has to be.
             for draft in &mut drafts {
@@ -35,12 +35,12 @@ pub(super) fn changes(
                     promised.into_iter().filter(|draft| !is_known(draft)).map(unseen).collect();
                 drafts.extend(unseen);
             }
-            let gone = gone(old, new, &drafts);
+            let gone = gone(old, new, (&drafts, orders::seen_next(before)));
             drafts.extend(gone);
             orders::unseen(old, before, answers, &mut drafts);
         }
         // Streams that said something are empty.
-        (Some(old), None) => orders::shown(old, answers, &mut drafts),
+        (Some(old), None) => orders::shown(old, [before, answers], &mut drafts),
         (None, Some(_)) => drafts.extend(first(answers)),
         (None, None) => {}
     }
@@ -122,7 +122,7 @@ fn gained(old: &Orders, before: &Case, after: &Case, verdict: Verdict, drafts: &
             let known = drafts.len();
             for tokens in traces {
                 let word = Word { tokens, ..Word::default() };
-                deviations(old, before, &word, None, drafts);
+                deviations(old, before, (&word, None), None, drafts);
             }
             drafts.iter_mut().skip(known).for_each(|draft| draft.verdict = verdict);
         }
@@ -137,8 +137,13 @@ fn unknown(before: &Case) -> Draft {
         .within(case_name(before))
 }
 
-/// What is not seen any more: types of messages, neighbours, and kinds of requests.
-fn gone(old: &Orders, new: &Orders, told: &[Draft]) -> Vec<Draft> {
+/// What is not seen any more: types of messages, neighbours, and kinds of requests. What the old order allowed and no
+/// recording of before shows was not seen then either.
+fn gone(
+    old: &Orders,
+    new: &Orders,
+    (told, seen): (&[Draft], Option<BTreeSet<Neighbours>>),
+) -> Vec<Draft> {
     let (were, are) = (tags(old), tags(new));
     let mut drafts: Vec<Draft> =
         were.difference(&are).map(|tag| tag_gone(Part::Order, tag)).collect();
@@ -171,6 +176,7 @@ fn gone(old: &Orders, new: &Orders, told: &[Draft]) -> Vec<Draft> {
                     .difference(&kept)
                     .filter(|(from, to)| is_kept(from) && is_kept(to))
                     .filter(|pair| !is_told(case, pair))
+                    .filter(|pair| seen.as_ref().is_none_or(|seen| seen.contains(pair)))
                     .collect();
                 drafts.extend(next_gone(case, &lost));
             }

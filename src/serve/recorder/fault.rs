@@ -4,12 +4,13 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::fs::File;
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use super::sent::Abandoned;
 use super::tls::TlsFault;
 use crate::cassette::End;
-use crate::error::is_out_of_files;
+use crate::error::{Error, Kind, is_out_of_files};
 use crate::serve::server::{Answer, MOST_FIELDS, no_answer};
 
 /// Why a server gave no answer, in words that a person can act on.
@@ -222,6 +223,15 @@ fn says(error: &(dyn StdError + 'static), text: &str) -> bool {
 
 fn root(error: &(dyn StdError + 'static)) -> String {
     causes(error).last().map_or_else(String::new, ToString::to_string)
+}
+
+/// What was recorded is not all that was asked, and that is no fault of the server.
+pub(super) fn out_of_files(path: Option<&Path>) -> Error {
+    let saved = path.map_or(String::new(), |path| {
+        format!("; what was recorded is in `{}`, and the cassette stays", path.display())
+    });
+    Error::new(Kind::OutOfFiles)
+        .with_hint(format!("allow more (`ulimit -n 4096`), then record again{saved}"))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::Notify;
 
 use super::clock::rfc3339;
+use super::fault;
 use super::rescue::{free, rescue};
 use super::roll::{Roll, Rolled, unfinished};
 use super::take::{Take, begun};
@@ -19,8 +20,8 @@ use crate::cassette::{
 use crate::compare::alignment::Called;
 use crate::compare::renew::{Renewed, called, renew_by};
 use crate::config::Rules;
-use crate::error::{Error, Kind, Result};
-use crate::identity::{carriers, decide_again, decide_behind, decide_long, decide_servers};
+use crate::error::{Error, Result};
+use crate::identity::{Made, carriers, decide_again, decide_behind, decide_long, decide_servers};
 use crate::redact::{Redacted, Redactor, Secrets};
 use crate::serve::lock;
 use crate::serve::recording::{Change, Course, Kept, Origins, Recording, Saved, Wording};
@@ -231,7 +232,7 @@ impl Tape {
         self.journal.remove()?;
         match (is_own_fault, &recording.path) {
             (false, _) => Ok(recording),
-            (true, path) => Err(out_of_files(path.as_deref())),
+            (true, path) => Err(fault::out_of_files(path.as_deref())),
         }
     }
 
@@ -271,8 +272,8 @@ impl Tape {
         let given = std::mem::take(&mut self.state().given);
         if old.is_none() && base.is_none() && !given.is_empty() {
             // It is new, and what it goes on from is not.
-            let none = Cassette::default();
-            let named = renew_by(&self.told, &none, cassette.into_inner(), given.clone()).cassette;
+            let (new, none) = (cassette.into_inner(), Cassette::default());
+            let named = renew_by(&self.told, &none, new, given.clone()).cassette;
             cassette = self.redactor.cassette(named).with_ids(decide);
         }
         recording.suspects = self.redactor.audit(&cassette);
@@ -397,23 +398,21 @@ impl Tape {
         new: Cassette,
         recording: &mut Recording,
     ) -> Result<PathBuf> {
-        let names = new.ids.clone().unwrap_or_default();
+        let made = Made::of(&new);
         let afresh = new.larges.is_empty().then(|| Arc::new(new.clone()));
         let Renewed { cassette, kept, gone } = renew_by(&self.told, old, new, given);
         let is_whole = cassette.interactions == old.interactions;
         recording.kept = Some(Kept { interactions: kept, gone, is_whole });
         recording.afresh = afresh.filter(|it| it.interactions != cassette.interactions);
-        if cassette == *old {
+        let shows_moved = self.names_servers() && made.shows_moved(old);
+        if cassette == *old && !shows_moved {
             // It stays to the byte: an older release may have laid it out in another way.
             return Ok(store::path_of(&self.folder, &self.name));
         }
         let cassette = self.redactor.cassette(cassette).with_ids(|cassette| {
-            let ids = decide_again(old, &names, cassette);
-            if self.names_servers() {
-                decide_servers(Some((old, &names)), cassette, ids)
-            } else {
-                ids
-            }
+            let ids = decide_again(old, &made.ids, cassette);
+            let again = self.names_servers().then_some((old, &made));
+            if again.is_some() { decide_servers(again, cassette, ids) } else { ids }
         });
         self.save(&self.name, &cassette)
     }
@@ -597,13 +596,4 @@ impl Tape {
 /// The cassette with all that is in it held in memory.
 fn held(cassette: Cassette, roll: Roll<'_>) -> Result<Cassette> {
     Ok(Cassette { interactions: roll.into_held()?, ..cassette })
-}
-
-/// What was recorded is not all that was asked, and that is no fault of the server.
-fn out_of_files(path: Option<&Path>) -> Error {
-    let saved = path.map_or(String::new(), |path| {
-        format!("; what was recorded is in `{}`, and the cassette stays", path.display())
-    });
-    Error::new(Kind::OutOfFiles)
-        .with_hint(format!("allow more (`ulimit -n 4096`), then record again{saved}"))
 }
