@@ -5,16 +5,24 @@ use std::borrow::Cow;
 use super::Endpoint;
 use crate::cassette::{Media, Request, target};
 use crate::text::json::{Container, Text};
-use crate::text::{form, percent};
+use crate::text::{form, multipart, percent};
 
-/// The fields of a form, or of the query of a request without a body.
+/// The fields of a form, in one piece or in parts, or of the query of a request without a body.
 pub(super) fn fields(request: &Request) -> Option<String> {
     let body = request.readable();
     if body.is_empty() {
         return request.query().map(form::json);
     }
     let is_form = Media::of_headers(&request.headers) == Media::Form;
-    std::str::from_utf8(&body).ok().filter(|_| is_form).map(form::json)
+    let form = std::str::from_utf8(&body).ok().filter(|_| is_form).map(form::json);
+    form.or_else(|| {
+        let parts = multipart::parts(request.headers.get("content-type")?, &body)?;
+        // What is in a file is content.
+        let texts = parts.into_iter().filter(|part| part.filename.is_none());
+        Some(form::object(texts.filter_map(|part| {
+            Some((part.name?, Cow::from(std::str::from_utf8(part.body).ok()?)))
+        })))
+    })
 }
 
 /// What stands in the open places of a path, by their names in the endpoint, `"{agent_id}":"agent-1"`: the members

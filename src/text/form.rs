@@ -1,5 +1,6 @@
 //! The `name=value` fields of a query or a form, each with its place.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use serde_json::Value;
@@ -48,10 +49,14 @@ pub(crate) fn encoded(fields: impl Iterator<Item = (impl AsRef<str>, impl AsRef<
 
 /// The fields of a query as a JSON object: texts, or lists of texts where a name comes again.
 pub(crate) fn json(query: &str) -> String {
+    object(pairs(query).map(|(name, value)| (form_decoded(name), form_decoded(value))))
+}
+
+/// The fields of a form as a JSON object.
+pub(crate) fn object<'f>(fields: impl Iterator<Item = (Cow<'f, str>, Cow<'f, str>)>) -> String {
     let mut object = serde_json::Map::new();
-    for (name, value) in pairs(query) {
-        let name = form_decoded(name).into_owned();
-        let value = Value::from(form_decoded(value));
+    for (name, value) in fields {
+        let (name, value) = (name.into_owned(), Value::from(value));
         match object.get_mut(&name) {
             None => _ = object.insert(name, value),
             Some(Value::Array(values)) => values.push(value),

@@ -56,6 +56,8 @@ struct Held {
     last: Vec<(u32, Said)>,
     /// Whether all of that identifies something.
     are_keys: bool,
+    /// The numbers that it said, a bit for each; none if one is too large.
+    numbers: Option<u32>,
 }
 
 /// What one request says.
@@ -98,7 +100,12 @@ pub(super) fn said_by_client(value: &Value<'_>) -> impl Iterator<Item = Said> {
 
 impl Held {
     fn of(path: u32) -> Self {
-        Self { path, times: 0, last: Vec::new(), are_keys: true }
+        Self { path, times: 0, last: Vec::new(), are_keys: true, numbers: Some(0) }
+    }
+
+    /// Whether all of it are numbers as one counts them, from 0 or 1 on: any two counters say the same.
+    fn counts(&self) -> bool {
+        self.numbers.is_some_and(|it| 32 - it.leading_zeros() <= it.count_ones() + 1)
     }
 }
 
@@ -147,6 +154,8 @@ impl Echoes {
             let held = &mut echoing.held[known];
             held.times += 1;
             held.are_keys &= value.key().is_some();
+            let number = value.counted().filter(|it| it.fract() == 0.0 && (0.0..32.0).contains(it));
+            held.numbers = held.numbers.zip(number).map(|(all, it)| all | 1 << it as u32);
             match held.last.iter_mut().find(|(recording, _)| *recording == asked.recording) {
                 Some((_, last)) => *last = said,
                 None if self.asked[path].contains_key(&asked.recording) => {
@@ -174,7 +183,10 @@ impl Echoes {
             let field = names.get(*number);
             let is_held = |held: &&Held| self.holds(echoing, held, &ways, claims);
             let holding = echoing.held.iter().filter(|_| is_telling(field)).filter(is_held);
-            let paths = holding.map(|held| Path::written(names.spelled(held.path)));
+            let paths = holding.filter_map(|held| {
+                let path = Path::written(names.spelled(held.path));
+                (!held.counts() || path.last() == field.path.last()).then_some(path)
+            });
             let best = paths.min_by_key(|path| {
                 (path.last() != field.path.last(), path.as_str().len(), path.clone())
             });

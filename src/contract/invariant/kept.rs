@@ -15,14 +15,14 @@ use foldhash::fast::FixedState;
 
 use super::check::{At, Broken, Check, Place};
 use super::claim::{Field, Invariant, Path};
-use super::earlier::Earlier;
 use super::echo::Said;
 use super::holding::{CHANCES, Chances};
 use super::learn::{Map, Names, Sight, Sights};
 use super::sorted::is_of_row;
 use super::tie::Tie;
-use super::trace::{Row, Value};
+use super::trace::{Row, Trace, Value};
 use crate::identity::{Meaning, is_moment};
+use crate::text::json::Text;
 
 /// More fields of things are not held against each other.
 const MOST: usize = 1 << 12;
@@ -70,11 +70,10 @@ impl Kept {
         &mut self,
         names: &Names,
         recording: u32,
-        earlier: Option<&dyn Earlier>,
+        (trace, is_asked): (&Trace<'_>, bool),
         events: &[Sights<'_>],
-        is_asked: bool,
     ) {
-        let Some(earlier) = earlier else { return };
+        let Some(earlier) = trace.earlier else { return };
         for (_, sights) in events {
             for object in objects(names, sights) {
                 for sight in &object.said {
@@ -88,7 +87,8 @@ impl Kept {
                 }
             }
         }
-        let made = if is_asked { Vec::new() } else { earlier.made() };
+        let is_part = is_asked || trace.events.iter().any(|event| goes_on(event.json));
+        let made = if is_part { Vec::new() } else { earlier.made() };
         if !made.is_empty() {
             self.answers += 1;
             let rows = events.iter().flat_map(|(_, sights)| rows(names, sights));
@@ -193,6 +193,12 @@ pub(in crate::contract) fn things(names: &mut Names, json: &str) -> Vec<Thing> {
     objects(names, &sights).into_iter().map(thing).collect()
 }
 
+/// Whether an answer says something true beside its lists: it may be that there is more.
+fn goes_on(json: &str) -> bool {
+    let Some(json) = Text::read(json) else { return false };
+    json.members().any(|(_, value)| value.as_str() == "true")
+}
+
 /// The lists of an answer, by the path of what identifies their rows.
 fn rows<'s>(
     names: &'s Names,
@@ -234,7 +240,8 @@ impl Check<'_> {
 
     /// What was made and is missing, and what was deleted and is there.
     fn listed(&self, field: &Field) -> Option<(Option<String>, Vec<At<'_>>)> {
-        let made = self.trace.earlier.filter(|_| !self.is_asked())?.made();
+        let is_part = self.is_asked() || self.trace.events.iter().any(|it| goes_on(it.json));
+        let made = self.trace.earlier.filter(|_| !is_part)?.made();
         let rows = self.all(field);
         let is_row = |id: &str| rows.iter().any(|at| at.value.key() == Some(id));
         let missing = made.iter().find(|(id, is_there)| *is_there && !is_row(id));

@@ -130,7 +130,7 @@ impl Learner {
         self.learn_rows(events);
         self.onward.learn(recording, trace);
         let is_asked = request.iter().any(|it| !self.names.spelled(it.path).starts_with('{'));
-        self.kept.learn(&self.names, recording, trace.earlier, events, is_asked);
+        self.kept.learn(&self.names, recording, (trace, is_asked), events);
         self.within.learn(&self.names, recording, events);
         let sights = events.iter().map(|(_, sights)| &sights[..]);
         self.sorted.learn(&self.names, trace.request, sights);

@@ -121,9 +121,17 @@ impl Presence {
                 condition.may_decide(&path) && here.eq(&place.messages)
             };
             let deciding = self.conditions.iter().filter(decides).map(|(condition, _)| condition);
-            let best = deciding.min_by_key(|it| {
-                let is_named = it.says.as_ref().is_some_and(|says| says.contains(path.last()));
-                (it.in_request, !is_named, it.says.is_none(), it.path.as_str().len(), *it)
+            let deciding: Vec<&With> = deciding.collect();
+            let names_it = |it: &With| {
+                it.path.last() == path.last()
+                    || it.says.as_ref().is_some_and(|says| says.contains(path.last()))
+            };
+            // Which of several words of a request it is no recording shows.
+            let is_only = |it: &&&With| {
+                !it.in_request || names_it(it) || deciding.iter().all(|other| other.path == it.path)
+            };
+            let best = deciding.iter().filter(is_only).copied().min_by_key(|it| {
+                (it.in_request, !names_it(it), it.says.is_none(), it.path.as_str().len(), *it)
             });
             let field = Field { tag: None, path: path.clone() };
             found.extend(best.map(|condition| Invariant::Comes(field, condition.clone())));

@@ -132,23 +132,32 @@ impl Sorted {
     }
 
     /// What a request may say that decides: each word in a place that says several or none at times, and then each two of
-    /// them.
+    /// them. Words that are always said together decide together: which of them it is no recording shows.
     fn deciding(&self) -> Vec<Vec<Asked>> {
         let said: BTreeSet<&Asked> = self.asked.keys().flatten().collect();
         let none = said.iter().map(|it| Asked { path: it.path.clone(), says: None });
-        let mut single: BTreeSet<Asked> = said.iter().map(|it| (*it).clone()).chain(none).collect();
+        let single: BTreeSet<Asked> = said.iter().map(|it| (*it).clone()).chain(none).collect();
         let is_choice = |place: &Path| {
             (1..=MOST_WORDS).contains(&said.iter().filter(|it| it.path == *place).count())
         };
-        single.retain(|word| {
-            let in_some = self.asked.keys().filter(|said| word.is_in(said)).count();
-            is_choice(&word.path) && (1..self.asked.len()).contains(&in_some)
+        let mut together: BTreeMap<Vec<bool>, Vec<Asked>> = BTreeMap::new();
+        for word in single.into_iter().filter(|word| is_choice(&word.path)) {
+            let ways: Vec<bool> = self.asked.keys().map(|said| word.is_in(said)).collect();
+            if ways.iter().any(|is_said| *is_said != ways[0]) {
+                together.entry(ways).or_default().push(word);
+            }
+        }
+        let mut all: Vec<Vec<Asked>> = together.into_values().collect();
+        all.sort();
+        let both = all.iter().enumerate().flat_map(|(at, one)| {
+            let is_apart = |other: &&Vec<Asked>| {
+                one.iter().all(|it| other.iter().all(|other| other.path != it.path))
+            };
+            let others = all.iter().skip(at + 1).filter(is_apart);
+            others.map(|other| [one.clone(), other.clone()].concat())
         });
-        let both = single.iter().enumerate().flat_map(|(at, one)| {
-            let others = single.iter().skip(at + 1).filter(|other| other.path != one.path);
-            others.map(|other| vec![one.clone(), other.clone()])
-        });
-        single.iter().map(|word| vec![word.clone()]).chain(both).collect()
+        let both: Vec<Vec<Asked>> = both.collect();
+        all.into_iter().chain(both).collect()
     }
 }
 

@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::always::Question;
 use super::compare::{Promises, named_media};
 use super::draft::{Draft, Position, Shown};
 use super::report::{Part, Verdict};
@@ -28,6 +29,7 @@ pub(super) fn answered(gone: &Endpoint, was: &Promises, is: &Promises) -> Option
     let others = || is.all.keys().filter(|it| may_be(it));
     let asked = others().find_map(|it| asked_again(gone, it, was, is));
     let asked = asked.or_else(|| others().find_map(|it| asked_alike(gone, it, was, is)));
+    let asked = asked.or_else(|| others().find_map(|it| in_its_place(gone, it, was, is)));
     let counted = || (!was.are_recorded()).then(|| more_often(gone, &may_be, was, is)).flatten();
     let (other, shown, weight) = asked.or_else(counted)?;
     let draft = if other.status == gone.status {
@@ -96,15 +98,15 @@ pub(super) fn weigh_refusals(all: &mut [Unanswered], was: &Promises, is: &Promis
 }
 
 /// What is asked where, as JSON, and with which status that is answered.
-type Question<'a> = (&'a str, String, Option<&'a str>, u16);
+type Outcome<'a> = (&'a str, String, Option<&'a str>, u16);
 
-fn question<'a>(endpoint: &'a Endpoint, answer: &'a Answer, status: u16) -> Question<'a> {
+fn question<'a>(endpoint: &'a Endpoint, answer: &'a Answer, status: u16) -> Outcome<'a> {
     (&endpoint.method, without_names(&endpoint.path), answer.said_by_client(), status)
 }
 
 /// How many recordings there are of each.
-fn counted(side: &Promises) -> HashMap<Question<'_>, u64> {
-    let mut recordings: HashMap<Question<'_>, BTreeSet<Witness>> = HashMap::new();
+fn counted(side: &Promises) -> HashMap<Outcome<'_>, u64> {
+    let mut recordings: HashMap<Outcome<'_>, BTreeSet<Witness>> = HashMap::new();
     for endpoint in side.traffic.endpoints() {
         for answer in side.traffic.answers(endpoint) {
             let question = question(endpoint, answer, endpoint.status);
@@ -133,6 +135,26 @@ fn asked_again<'a>(
     let answers = is.traffic.answers(it).iter();
     let same = answers.filter(|answer| answer.asked.as_deref().is_some_and(is_same));
     Some((it, shown(same)?, None))
+}
+
+/// It answers in the place of each one that is gone, to requests that say the same: what tells them apart stands in
+/// their header fields, such as `range`.
+fn in_its_place<'a>(
+    gone: &Endpoint,
+    it: &'a Endpoint,
+    was: &Promises,
+    is: &Promises,
+) -> Option<Instead<'a>> {
+    let answers = is.traffic.answers(it);
+    let now: HashMap<&str, &Answer> = answers.iter().map(|it| (&*it.place, it)).collect();
+    let before = was.traffic.answers(gone).iter();
+    let there = |answer: &Answer| {
+        let other = *now.get(&*answer.place)?;
+        Question::of(answer).says_as(&Question::of(other)).then_some(other)
+    };
+    let there: Option<Vec<&Answer>> = before.map(there).collect();
+    let there = there.filter(|there| recordings(there.iter().copied()) > 1)?;
+    Some((it, shown(there)?, None))
 }
 
 /// It answers what says something that each request to the other one said, and none to it: `stream=true`.
