@@ -102,9 +102,8 @@ impl Check {
     }
 
     fn tell(&self, folder: &Path, checked: &Checked) -> Result<()> {
-        let is_nothing = is_all_seen(checked) && checked.report.stale.is_empty();
         let mut told = match self.format {
-            Face::Text if is_nothing => String::new(),
+            Face::Text if is_all_seen(checked) => String::new(),
             face => report::changes(&checked.report, face, Colour::Ansi),
         };
         if self.evidence {

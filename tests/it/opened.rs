@@ -533,3 +533,58 @@ async fn what_opens_nothing_is_told_with_an_example() {
     assert!(message.contains("hint: such as `{\"cassette\": \"tests/hello\"}`"), "{message}");
     session.stop().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_test_calls_what_a_kept_fixture_made_as_that_does() {
+    let stage = Stage::new();
+    let runs = std::sync::atomic::AtomicUsize::new(0);
+    let upstream = Upstream::json(move |asked: &Asked| {
+        let made = usize::from(!asked.body.is_empty());
+        let run = runs.fetch_add(made, std::sync::atomic::Ordering::SeqCst) + made;
+        format!(r#"{{"id":"room-{run}f3a9c2b7-1d04-4e5f-8a6b-0c1d2e3f4a5b"}}"#)
+    });
+    let session = stage.replay().await;
+    let url = session.url();
+    let run = |mode: &str, tests: &[&str]| {
+        let open = |cassette: &str, beside: Value| {
+            let upstream = upstream.url();
+            let settings =
+                json!({"cassette": cassette, "mode": mode, "upstream": upstream, "beside": beside});
+            let opened = open(&url, settings);
+            ["url", "session"].map(|name| opened[name].as_str().unwrap().to_owned())
+        };
+        let [fixture, of_fixture] = open("fixture", json!([]));
+        let made = ask("POST", &format!("{fixture}/rooms"), "", r#"{"name":"x"}"#).text();
+        let made: Value = serde_json::from_str(&made).unwrap();
+        let room = made["id"].as_str().unwrap();
+        let read = |name: &&str| {
+            let [test, session] = open(name, json!([of_fixture]));
+            let status = get(&format!("{test}/rooms/{room}")).status;
+            finished(&url, &format!("finish?session={session}"));
+            status
+        };
+        let read: Vec<u16> = tests.iter().map(read).collect();
+        finished(&url, &format!("finish?session={of_fixture}"));
+        read
+    };
+
+    run("record", &["one"]);
+    run("record", &["one", "two"]);
+    let replayed = run("replay", &["one", "two"]);
+    session.stop().await.unwrap();
+
+    assert_eq!(replayed, [200, 200]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_test_recorded_that_never_ended_is_no_cassette() {
+    let stage = Stage::new();
+    let upstream = Upstream::echo();
+    let session = stage.replay().await;
+    let settings = json!({"cassette": "half", "mode": "record", "upstream": upstream.url()});
+    let opened = open(&session.url(), settings);
+    get(&format!("{}/things", opened["url"].as_str().unwrap()));
+    session.stop().await.unwrap();
+
+    assert_eq!(stage.files(), ["half.failed.json"]);
+}

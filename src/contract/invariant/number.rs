@@ -143,6 +143,18 @@ impl Claim {
         })
     }
 
+    /// Whether what it speaks of is as far apart in all rows, each of another moment: nothing is so by chance.
+    fn is_fixed(self, rows: &[&Row]) -> bool {
+        let apart =
+            |row: &&Row| self.sides(row, row).map(|(one, to)| ((to - one) as i64, one as i64));
+        let all: Vec<(i64, i64)> = rows.iter().filter_map(apart).collect();
+        let moments: BTreeSet<i64> = all.iter().map(|(_, at)| *at).collect();
+        let is_one = all.windows(2).all(|two| two[0].0 == two[1].0);
+        is_one
+            && all.first().is_some_and(|(apart, _)| *apart != 0)
+            && moments.len() as u64 >= CHANCES
+    }
+
     fn quantities(self) -> Vec<Quantity> {
         match self {
             Self::AtMost(one, to) | Self::Counts(one, to) => vec![one, to],
@@ -187,6 +199,9 @@ impl Claim {
         }
         // What it is called says it.
         if matches!(self, Self::AtMost(_, Quantity::Limit(_))) {
+            return true;
+        }
+        if matches!(self, Self::AtMost(_, Quantity::Time(_))) && self.is_fixed(&rows) {
             return true;
         }
         let others = |at: usize| rows.iter().enumerate().filter(move |(other, _)| *other != at);

@@ -211,3 +211,25 @@ fn named(next: &Next, slice: bool) -> String {
         Next::End => "the end of the stream".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Witness;
+    use super::*;
+
+    #[test]
+    fn of_several_ways_that_is_missing_which_came_there_before() {
+        let order: Order = "answer stop (usage done | done error)".parse().expect("it is an order");
+        let word = |tags: &str| Word::plain(tags.split(' '), Witness::default());
+        let told = |before: Option<&Word>| -> Vec<String> {
+            order.explain_beside(&word("answer stop done"), before).sentences().collect()
+        };
+
+        let end = "got the end of the stream";
+        assert_eq!(told(None), [format!("expected `error` after `done`, {end}")]);
+        assert_eq!(
+            told(Some(&word("answer stop usage done"))),
+            ["expected `usage` or `done` after `stop`, got `done`"]
+        );
+    }
+}

@@ -51,7 +51,16 @@ pub(super) fn unseen(orders: &Orders, old: &[Answer], new: &[Answer], drafts: &m
     }
     let slicing = Slicing::find(&olds);
     let edges = |word: &Word| Slicing::edges(slicing.as_ref(), word);
-    let known: BTreeSet<_> = olds.iter().flat_map(edges).collect();
+    // What the slices do not fit any more is held against whole streams.
+    let whole = |word: &Word| Slicing::edges(None, word);
+    let mut known: BTreeSet<_> =
+        olds.iter().flat_map(|it| [edges(it), whole(it)]).flatten().collect();
+    // What was cut shows what came up to there.
+    let end = Place::End.to_string();
+    let cut = old.iter().filter_map(|answer| answer.word.as_ref());
+    let cut: Vec<Word> = cut.filter(|word| !word.extent.is_whole()).map(ordered).collect();
+    let came = cut.iter().flat_map(|it| [edges(it), whole(it)]).flatten();
+    known.extend(came.filter(|(_, _, to)| *to != end));
     for (answer, word) in words(new) {
         let unseen: Vec<_> =
             edges(&ordered(word)).into_iter().filter(|it| !known.contains(it)).collect();
@@ -61,7 +70,6 @@ pub(super) fn unseen(orders: &Orders, old: &[Answer], new: &[Answer], drafts: &m
             continue;
         }
         // How the server would have closed what its client has closed nobody knows.
-        let end = Place::End.to_string();
         let is_left = |to: &str| word.extent == Extent::Left && to == end;
         for (slice, from, to) in unseen.into_iter().filter(|(_, _, to)| !is_left(to)) {
             let at = word.tokens.iter().position(|token| token.tag == to);

@@ -178,7 +178,7 @@ fn gone(
                     .filter(|pair| !is_told(case, pair))
                     .filter(|pair| seen.as_ref().is_none_or(|seen| seen.contains(pair)))
                     .collect();
-                drafts.extend(next_gone(case, &lost));
+                drafts.extend(next_gone(case, &lost, seen.is_some()));
             }
         }
     }
@@ -190,12 +190,13 @@ fn case_gone(case: &Case) -> Draft {
     Draft::new(Rule::CaseGone, Verdict::Trim, Part::Order, what).within(case_name(case))
 }
 
-fn next_gone(case: &Case, lost: &BTreeSet<&Neighbours>) -> Option<Draft> {
+fn next_gone(case: &Case, lost: &BTreeSet<&Neighbours>, was_seen: bool) -> Option<Draft> {
     let pairs: Vec<String> = lost.iter().map(|pair| neighbours(pair)).collect();
     let more = pairs.len().checked_sub(NAMED).filter(|more| *more > 0);
     let more = more.map(|more| format!(" and {more} more")).unwrap_or_default();
     let named = pairs.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
-    let what = format!("not seen any more: {named}{more}");
+    let is_lost = if was_seen { "not seen any more" } else { "allowed, and shown by no recording" };
+    let what = format!("{is_lost}: {named}{more}");
     let draft = Draft::new(Rule::OrderNextGone, Verdict::Trim, Part::Order, what);
     let draft = draft.keyed(pairs.join(";")).within(case_name(case));
     (!pairs.is_empty()).then_some(draft)

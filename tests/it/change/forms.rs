@@ -214,3 +214,23 @@ fn json_under_another_media_type_is_compared() {
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told[1].contains("`name` is gone"), "{told:?}");
 }
+
+#[test]
+fn a_type_of_message_that_always_came_is_told_where_the_same_is_asked() {
+    let side = |denied: &str| -> Side {
+        let one = |number: usize| {
+            let (word, then) =
+                if number.is_multiple_of(3) { ("deny", denied) } else { ("approve", "result") };
+            let said = ["resolved", then, "done"].map(|tag| format!(r#"{{"type":"{tag}"}}"#));
+            let asked = format!(r#"{{"decision":"{word}"}}"#);
+            exchange("/approvals", &asked, 200, &said.each_ref().map(String::as_str))
+        };
+        apart("run", (0..9).map(one))
+    };
+    let what = "`denied` messages are gone where the same is asked, and always came";
+
+    let changed = told(&compared(&side("denied"), &side("result")));
+
+    assert_eq!(changed, [format!("unproven tag-gone: {what}")]);
+    assert_eq!(told(&compared(&side("denied"), &side("denied"))), [""; 0]);
+}

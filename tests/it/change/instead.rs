@@ -95,3 +95,28 @@ fn a_scenario_that_is_not_recorded_any_more_is_not_refused() {
     let new = [(Name::new("other").unwrap(), one)];
     assert_eq!(told(&checked(&scenarios(&[(answered, 4), (refused, 2)]), &new)), [GONE]);
 }
+
+#[test]
+fn what_a_header_field_asks_for_is_told_where_it_is_answered_otherwise() {
+    let side = |status: u16| -> Vec<(Name, Cassette)> {
+        let one = |number: usize| {
+            let get = |range: &str, status: u16| {
+                let mut get = exchange("/file.txt", "", status, &[r#"{"x":1}"#]);
+                get.request.method = "GET".to_owned();
+                get.request.headers.set("range", range.to_owned());
+                get
+            };
+            let interactions = vec![get("", 200), get("bytes=2-5", status)];
+            let name = Name::new(format!("get-{number}")).unwrap();
+            (name, Cassette { interactions, ..Cassette::default() })
+        };
+        (0..4).map(one).collect()
+    };
+
+    let told = told(&compared(&side(206), &side(200)));
+
+    assert_eq!(
+        told,
+        ["breaking status-gone: a request that was answered with 206 is answered with 200"]
+    );
+}

@@ -2,6 +2,7 @@
 
 mod always;
 mod approvals;
+mod coincidences;
 mod faces;
 mod foreign;
 mod forms;
