@@ -202,9 +202,8 @@ class Suite:
                 yield os.path.join(folder, *name.split("/"))
 
     def fixtures(self) -> List[str]:
-        """What the fixtures are called that there are."""
-        managers = (getattr(item.session, "_fixturemanager", None) for item in self.items)
-        known = getattr(next(managers, None), "_arg2fixturedefs", {})
+        """What the fixtures of the tests are called."""
+        known = (name for item in self.items for name in getattr(item, "fixturenames", ()))
         return sorted({_title(name) for name in known})
 
     def orphans(self) -> List[str]:
@@ -221,6 +220,7 @@ class Suite:
         root, above = _place.root(self.config), {Path(folder) for folder in seen}
         above |= {parent for folder in above for parent in folder.parents if root in (parent, *parent.parents)}
         of_fixtures = {file for folder in above for file in _cassettes(folder.glob("fixture-*"))}
+        of_fixtures = {file for file in of_fixtures if os.path.splitext(file)[0] not in self.opened}
         found = {file for file in found | of_fixtures if _fixture_of(file) not in fixtures}
         for folder in _place.gone_modules(self.config, root):
             found.update(file for file in _cassettes(folder.rglob("*")) if os.path.splitext(file)[0] not in self.opened)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import shutil
 import ssl
+import subprocess
 import sys
 import threading
+import time
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -1584,3 +1588,194 @@ def test_a_retape_that_cannot_go_on_is_told_and_breaks_nothing(pytester, run, li
     result.stdout.fnmatch_lines([told])
     result.stdout.no_fnmatch_line("INTERNALERROR*")
     assert ("failed" in result.parseoutcomes()) == (number == 0)
+
+
+ROOM = """
+    import httpx, pytest
+    def make(name): return httpx.post("{url}/rooms", json={{"name": name}}).json()
+    def name_of(room): return httpx.get("{url}/rooms/" + room["id"]).json()["name"]
+"""
+
+
+def test_what_sets_a_class_or_a_module_up_is_recorded(pytester, run, live):
+    pytester.makepyfile(room=ROOM.format(url=live.url))
+    pytester.makepyfile(
+        """
+        import pytest, unittest
+        from room import make, name_of
+        pytestmark = pytest.mark.retape
+
+        class TestPlain:
+            @classmethod
+            def setup_class(cls): cls.room = make("plain")
+            def test_it(self): assert name_of(self.room) == "plain"
+
+        class TestUnit(unittest.TestCase):
+            @classmethod
+            def setUpClass(cls): cls.room = make("unit")
+            def test_it(self): assert name_of(self.room) == "unit"
+
+        def setup_module(): globals()["of_module"] = make("module")
+        def test_it(): assert name_of(of_module) == "module"
+        """
+    )
+
+    run().assert_outcomes(passed=3)
+    stop(live)
+    run("--record-mode=none", "--retape-strict").assert_outcomes(passed=3)
+
+    files = {file.name for file in Path("cassettes").rglob("fixture-*")}
+    assert files == {"fixture-setup_class.json", "fixture-setUpClass.json", "fixture-setup_module.json"}
+
+
+def test_a_fixture_that_is_set_up_for_a_test_without_a_cassette_is_recorded(pytester, run, live):
+    pytester.makepyfile(room=ROOM.format(url=live.url))
+    pytester.makeconftest(
+        """
+        import pytest
+        from room import make
+        @pytest.fixture(scope="session", autouse=True)
+        def room(): return make("shared")
+        """
+    )
+    pytester.makepyfile(test_a="def test_unit(): pass")
+    pytester.makepyfile(
+        test_b="""
+        import pytest
+        from room import name_of
+        @pytest.mark.retape
+        def test_it(room): assert name_of(room) == "shared"
+        """
+    )
+
+    run().assert_outcomes(passed=2)
+    stop(live)
+    run("--record-mode=none").assert_outcomes(passed=2)
+    assert Path("cassettes/fixture-room.json").is_file()
+
+
+def test_a_fixture_of_modules_has_a_cassette_for_each(pytester, run, live):
+    pytester.makepyfile(room=ROOM.format(url=live.url))
+    pytester.makeconftest(
+        """
+        import pytest
+        from room import make
+        @pytest.fixture(scope="module")
+        def room(request): return make(request.module.__name__)
+        """
+    )
+    for module in ("test_a", "test_b"):
+        text = f"""
+            import pytest
+            from room import name_of
+            @pytest.mark.retape
+            def test_it(room): assert name_of(room) == "{module}"
+        """
+        pytester.makepyfile(**{module: text})
+
+    run().assert_outcomes(passed=2)
+    stop(live)
+    run("--record-mode=none").assert_outcomes(passed=2)
+    files = sorted(str(file) for file in Path("cassettes").rglob("fixture-*"))
+    assert files == ["cassettes/test_a/fixture-room.json", "cassettes/test_b/fixture-room.json"]
+
+
+def test_a_new_test_beside_a_fixture_is_recorded_with_what_that_is_called(pytester, run, live):
+    pytester.makepyfile(room=ROOM.format(url=live.url))
+    pytester.makeconftest(
+        """
+        import pytest, uuid
+        from room import make
+        @pytest.fixture(scope="session")
+        def room(): return make(f"room-{uuid.uuid4()}")
+        """
+    )
+    one = "import pytest\nfrom room import name_of\npytestmark = pytest.mark.retape\n"
+    one += 'def test_one(room): assert name_of(room) == room["name"]\n'
+    two = 'def test_two(room): assert name_of(room) == room["name"]\n'
+
+    pytester.makepyfile(test_it=one)
+    run().assert_outcomes(passed=1)
+    pytester.makepyfile(test_it=one + two)
+    run("--record-mode=all").assert_outcomes(passed=2)
+    stop(live)
+    run("--record-mode=none").assert_outcomes(passed=2)
+
+
+def test_what_passed_before_a_failure_ends_the_run_is_proved(pytester, run, live):
+    pytester.makepyfile(
+        f"""
+        import httpx, pytest, random
+        pytestmark = pytest.mark.retape
+        def test_a():
+            name = " ".join(random.sample("otter lynx heron badger walrus ferret osprey".split(), 4))
+            assert httpx.post("{live.url}/things", json={{"name": name}}).json()["name"] == name
+        def test_b(): assert False
+        """
+    )
+
+    run("-x", "-p", "no:randomly").stdout.fnmatch_lines(["made up by the test*", "recorded, and replayed without the server:"])
+
+
+def test_a_recording_that_is_interrupted_or_killed_is_no_cassette(pytester, run, live):
+    text = """
+        import httpx, os, pytest, signal
+        @pytest.mark.retape
+        def test_it():
+            httpx.get("{url}/a")
+            if os.environ.get("END"): os.kill({whom}, signal.{signal})
+            httpx.get("{url}/b")
+    """
+    for whom, how in (("os.getpid()", "SIGKILL"), ("0", "SIGINT")):
+        pytester.makepyfile(text.format(url=live.url, whom=whom, signal=how))
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"], env={**os.environ, "END": "1"}, start_new_session=True
+        )
+        assert done.returncode != 0
+        assert wait_for(lambda: not list(Path(".").rglob("*.part")))
+        assert not Path("cassettes/test_a_recording_that_is_interrupted_or_killed_is_no_cassette/test_it.json").exists()
+        run().assert_outcomes(passed=1)
+        shutil.rmtree("cassettes")
+
+
+def wait_for(is_so):
+    for _ in range(100):
+        if is_so():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_cassettes_of_modules_and_fixtures_that_are_gone_are_told_and_no_others(pytester, run, live):
+    pytester.makepyfile(room=ROOM.format(url=live.url))
+    conftest = """
+        import pytest
+        from room import make
+        @pytest.fixture(scope="session")
+        def {name}(): return make("shared")
+    """
+    text = """
+        import os, pytest
+        from room import make, name_of
+        @pytest.mark.retape
+        def test_it({name}): name_of({name})
+        @pytest.mark.retape("test_new/special")
+        @pytest.mark.skipif("SKIP" in os.environ, reason="not here")
+        def test_named(): make("named")
+    """
+    pytester.makeconftest(conftest.format(name="room"))
+    pytester.makepyfile(test_old=text.format(name="room"))
+    run().assert_outcomes(passed=2)
+    Path("test_old.py").unlink()
+    pytester.makeconftest(conftest.format(name="lobby"))
+    pytester.makepyfile(test_new=text.format(name="lobby"))
+    run().assert_outcomes(passed=2)
+    os.environ["SKIP"] = "1"
+    try:
+        told = run().stdout.str()
+    finally:
+        del os.environ["SKIP"]
+
+    lines = told.split("no test has this cassette:\n")[1].split("\n")
+    assert lines[:2] == ["  cassettes/fixture-room.json", "  cassettes/test_old/test_it.json"]
+    assert "special" not in told
