@@ -397,6 +397,7 @@ fn at_endpoint(
     sides.weigh_together(&mut drafts);
     let mut drafts = cause::alone(drafts);
     unseen::add(&mut drafts, was, [before, answers]);
+    once::tell_renamed(&mut drafts);
     drafts
 }
 

@@ -55,10 +55,17 @@ fn gist(change: &Change) -> Gist<'_> {
     let path = change.place.path.as_str();
     let what = match named(change) {
         _ if answers_otherwise(change.rule) => change.what.clone(),
+        // A type of message is the same wherever it comes.
+        _ if matches!(change.rule, Rule::TagNew | Rule::TagGone) => {
+            change.what.split(", first ").next().unwrap_or_default().to_owned()
+        }
         // What has no place in a value is told of an endpoint by itself.
         _ if path.is_empty() => format!("{} {}", change.place.endpoint, change.what),
         Some(named) => {
             let name = path.rsplit('.').next().unwrap_or(path);
+            // A kind is the same in whatever list its objects are.
+            let is_kind = matches!(change.rule, Rule::KindNew | Rule::KindGone);
+            let name = if is_kind && name.ends_with("[]") { "[]" } else { name };
             without_examples(&change.what).replacen(&format!("`{named}`"), &format!("`{name}`"), 1)
         }
         None => without_examples(&change.what).to_owned(),

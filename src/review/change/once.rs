@@ -1,6 +1,7 @@
 //! Changes that are told once, where several are found.
 
 use super::draft::{Draft, Trace, at};
+use super::report::Verdict;
 use super::rule::Rule;
 use crate::message::NO_EVENT;
 
@@ -96,6 +97,22 @@ pub(super) fn with_what_is_gone(drafts: Vec<Draft>) -> Vec<Draft> {
     }
     drafts.extend(gone);
     drafts
+}
+
+/// One new type of message where one is gone: it may be called otherwise.
+pub(super) fn tell_renamed(drafts: &mut Vec<Draft>) {
+    let only = |rule: Rule| {
+        let mut all = drafts.iter().enumerate().filter(|(_, draft)| draft.rule == rule);
+        all.next().filter(|_| all.next().is_none())
+    };
+    let (Some((new, _)), Some((at, gone))) = (only(Rule::TagNew), only(Rule::TagGone)) else {
+        return;
+    };
+    if gone.verdict == Verdict::Trim {
+        let gone = drafts[at].key.clone();
+        drafts[new].what.push_str(&format!(", and `{gone}` is not seen any more"));
+        drafts.remove(at);
+    }
 }
 
 /// The types of messages that are missing in an order.
