@@ -129,6 +129,7 @@ fn report(
                     let mut drafts = at_endpoint(old, new, answers, &same);
                     let is_said = |word: &str| [&was, &is].map(|it| it.traffic.is_asked(word));
                     always::add(&mut drafts, &old.contract, answers, &same, is_said);
+                    let mut drafts = cause::alone(drafts);
                     drafts.extend(otherwise([before, endpoint], &was, &is));
                     drafts.extend(cut);
                     drafts
