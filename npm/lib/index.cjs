@@ -109,8 +109,8 @@ class Tapes {
     const isLive = requests > 0 && scope.mode !== "replay";
     if (isLive && this.#hooks?.mode === "replay" && (await this.#hooks.interactions()).length > 0) {
       const file = recorded.find((each) => each.path)?.path;
-      console.error(`retape: ${file ? `${file} was recorded` : "the test asked a live server"} while the hooks of its file ` +
-        "were replayed, so the server may not know what they made: record the file anew (RETAPE_MODE=record)");
+      console.error(`retape: ${file ? `${file} was recorded` : "the test asked a live server"} while the hooks of its ` +
+        "file were replayed, so the server may not know what they made: record the file anew (RETAPE_MODE=record)");
     }
     if (this.#hooks) await this.#ask(this.#hooks, "hooks");
     if (misses.length > 0) throw new Error(explained(misses));

@@ -637,12 +637,13 @@ def pytest_fixture_setup(fixturedef: Any, request: Any) -> Iterator[None]:
 def _user(suite: Suite, fixturedef: Any, item: pytest.Item) -> Optional[pytest.Item]:
     """A test with a cassette that has a shared fixture: the one at hand, or another one, for which it is set up already
     by then."""
-    for each in (item, *suite.items):
-        if _has_cassette(each) and not each.get_closest_marker("vcr"):
-            known = getattr(getattr(each, "_fixtureinfo", None), "name2fixturedefs", {})
-            if each is item or fixturedef in known.get(fixturedef.argname, ()):
-                return each
-    return None
+
+    def has_it(other: pytest.Item) -> bool:
+        known = getattr(getattr(other, "_fixtureinfo", None), "name2fixturedefs", {})
+        return fixturedef in known.get(fixturedef.argname, ())
+
+    users = (each for each in (item, *suite.items) if each is item or has_it(each))
+    return next((each for each in users if _has_cassette(each) and not each.get_closest_marker("vcr")), None)
 
 
 def _title(fixture: str) -> str:
@@ -792,7 +793,12 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     suite.server.stop()
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
-        output["retape"] = {"reports": suite.reports, "opened": sorted(suite.opened), "seen": suite.seen(), "fixtures": suite.fixtures()}
+        output["retape"] = {
+            "reports": suite.reports,
+            "opened": sorted(suite.opened),
+            "seen": suite.seen(),
+            "fixtures": suite.fixtures(),
+        }
     else:
         suite.reports["orphaned"] = suite.orphans()
 

@@ -83,3 +83,29 @@ fn is_at_free_port(origin: &str) -> bool {
     let is_local = matches!(host, "localhost" | "[::1]") || host.starts_with("127.");
     is_local && port.parse::<u16>().is_ok_and(|port| port >= FREE)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cassette::{Interaction, Request, Response};
+
+    #[test]
+    fn a_server_that_was_elsewhere_when_it_was_recorded_again_may_be_elsewhere() {
+        let recorded = |at: &str| {
+            let asked = Interaction::of(Request::of("GET", "/x"), Response::of(200));
+            let mut cassette = Cassette { interactions: vec![asked], ..Cassette::default() };
+            cassette.recorded.upstream = at.to_owned();
+            cassette
+        };
+        let old = recorded("http://127.0.0.1:8283");
+        let decided = |at: &str| {
+            let made = Made::of(&recorded(at));
+            let ids = decide_servers(Some((&old, &made)), &old, Ids::default());
+            let evidence: Vec<Evidence> = ids.client.iter().map(|id| id.evidence).collect();
+            (made.shows_moved(&old), evidence)
+        };
+
+        assert_eq!(decided("http://127.0.0.1:8283"), (false, vec![]));
+        assert_eq!(decided("http://127.0.0.1:9283"), (true, vec![Evidence::Runs]));
+    }
+}

@@ -69,6 +69,14 @@ pub(super) struct Asked {
     places: Map<Said, Vec<u32>>,
 }
 
+/// Whether two places are called alike: `page` and `currentPage`.
+fn are_called_alike(one: &Path, other: &Path) -> bool {
+    const SHORTEST: usize = 3;
+    let [one, other] = [one, other].map(|path| path.last().to_ascii_lowercase());
+    let is_in = |short: &str, long: &str| short.len() >= SHORTEST && long.contains(short);
+    one == other || is_in(&one, &other) || is_in(&other, &one)
+}
+
 /// What a value says, so that `5` in a query is 5.
 pub(super) fn said(value: &Value<'_>) -> Option<Said> {
     let hasher = FixedState::default();
@@ -185,7 +193,7 @@ impl Echoes {
             let holding = echoing.held.iter().filter(|_| is_telling(field)).filter(is_held);
             let paths = holding.filter_map(|held| {
                 let path = Path::written(names.spelled(held.path));
-                (!held.counts() || path.last() == field.path.last()).then_some(path)
+                (!held.counts() || are_called_alike(&path, &field.path)).then_some(path)
             });
             let best = paths.min_by_key(|path| {
                 (path.last() != field.path.last(), path.as_str().len(), path.clone())

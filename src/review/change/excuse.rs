@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::about::LOOKED_AT;
 use super::draft::Draft;
 use super::report::Part;
 use super::rows::is_one_more;
@@ -67,7 +68,9 @@ fn is_asked_anew(draft: &Draft, old: &[&Answer], new: &[&Answer]) -> bool {
         new.iter().partition(|answer| shown.places.contains(&answer.place));
     let is_new = |it: &&Answer| old.iter().all(|old| old.place != it.place);
     let are_new = showing.iter().all(is_new);
-    let said = |answers: &[&Answer]| answers.iter().map(|it| said(it)).collect::<Vec<_>>();
+    let said = |answers: &[&Answer]| -> Vec<BTreeSet<String>> {
+        answers.iter().take(LOOKED_AT).map(|it| said(it)).collect()
+    };
     let [before, showing, others] = [old, &showing, &others].map(said);
     let (Some(always), Some(shared)) = (all_of(&before), all_of(&showing)) else { return false };
     let left_out = |name: &&String| showing.iter().all(|said| !said.contains(*name));
