@@ -391,7 +391,9 @@ mod tests {
         assert!(tries("a.x refers to a.m, each by the end", &[one], None));
         assert!(!tries("a.x refers to a.m", &[one], None));
         let behind = "a.m new behind request.after";
-        assert!(tries(behind, &[one], Some(r#"{"after":2}"#)) && !tries(behind, &[one], Some("{}")));
+        assert!(
+            tries(behind, &[one], Some(r#"{"after":2}"#)) && !tries(behind, &[one], Some("{}"))
+        );
         assert!(tries("request.id refers to earlier a.id", &[], Some(r#"{"id":"call_17"}"#)));
         assert!(!tries("request.id refers to earlier a.id", &[], Some("{}")));
         assert!(
