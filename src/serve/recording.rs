@@ -142,9 +142,10 @@ pub enum Course {
     /// As it was meant to.
     Whole,
     /// The client failed, or was not waited for.
+    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the command has a client"))]
     BrokenOff,
-    /// The one test that recorded has failed, or did not say how it went. It is kept, but makes no cassette, not even a first one: the next run
-    /// would replay what may have ended in the middle.
+    /// The one test that recorded has failed, or did not say how it went. It is kept, but makes no cassette, not even
+    /// a first one: the next run would replay what may have ended in the middle.
     Failed,
     /// A test has failed, and nothing of it is to be kept.
     Discarded,
