@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import ssl
 import subprocess
 import sys
@@ -1732,6 +1733,8 @@ def test_a_recording_that_is_interrupted_or_killed_is_no_cassette(pytester, run,
             [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"],
             env={**os.environ, "END": "1"},
             start_new_session=True,
+            # What runs in the background of a shell inherits that it is to ignore an interrupt.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         assert done.returncode != 0
         assert wait_for(lambda: not list(Path(".").rglob("*.part")))
