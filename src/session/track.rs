@@ -468,11 +468,15 @@ mod tests {
     }
 
     fn ask(address: SocketAddr, key: &str, body: &[u8]) -> (String, Vec<u8>) {
+        upload(address, key, "application/zip", body)
+    }
+
+    fn upload(address: SocketAddr, key: &str, media: &str, body: &[u8]) -> (String, Vec<u8>) {
         let mut to = TcpStream::connect(address).unwrap();
         let length = body.len();
         write!(to, "PUT /file HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {key}\r\n")
             .unwrap();
-        write!(to, "content-type: application/zip\r\ncontent-length: {length}\r\n\r\n").unwrap();
+        write!(to, "content-type: {media}\r\ncontent-length: {length}\r\n\r\n").unwrap();
         to.write_all(body).unwrap();
         message(to).unwrap()
     }
@@ -553,6 +557,23 @@ mod tests {
         assert!(head.contains(&format!("content-length: {}", clean.len())), "{head}");
         assert!(again == clean);
         let (head, _) = ask(replayer.address(), &key(8), &body(&key(8), 0xfd));
+        assert!(head.starts_with("http/1.1 470"), "{head}");
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_large_file_replays_that_is_sent_as_a_form() {
+        // What `curl --data-binary @FILE` says of any file.
+        const FORM: &str = "application/x-www-form-urlencoded";
+        let folder = tempfile::tempdir().unwrap();
+        let recorder = start(folder.path(), Mode::Record, &echo()).await;
+        let (_, live) = upload(recorder.address(), "k", FORM, &body("x", 0xfe));
+        recorder.finish().await.unwrap();
+        assert!(folder.path().join("tape.bodies").is_dir());
+
+        let replayer = start(folder.path(), Mode::Replay, "").await;
+        let (_, again) = upload(replayer.address(), "k", FORM, &body("x", 0xfe));
+        assert!(again == live);
+        let (head, _) = upload(replayer.address(), "k", FORM, &body("x", 0xfd));
         assert!(head.starts_with("http/1.1 470"), "{head}");
     }
 }

@@ -10,6 +10,7 @@ use super::sidecar::{self, Fetch};
 use super::style::{Framing, Style};
 use super::text;
 use super::writer::{Spread, Writer};
+use crate::cassette::large::may_be_passed;
 use crate::cassette::{Body, Chunk, Headers, Media};
 use crate::error::Result;
 
@@ -166,7 +167,9 @@ impl<'a> Parts<'a> {
     pub(super) fn into_body(mut self, headers: &Headers, fetch: &mut Fetch<'_>) -> Result<Body> {
         let Some(here) = self.here.take() else { return Ok(Body::default()) };
         let encoded = self.encoded.take();
-        let readable = self.into_readable(&here, encoded.is_some(), fetch)?;
+        // What is compressed is needed itself, and what is read as a whole when it is asked or answered.
+        let may_stand_in = encoded.is_none() && may_be_passed(headers);
+        let readable = self.into_readable(&here, may_stand_in, fetch)?;
         let Some(mut encoded) = encoded else { return readable.into_body(&here) };
         match readable {
             Readable::Whole(bytes) => encoded.bytes(headers, &bytes, fetch).map(Body::Whole),
@@ -185,7 +188,7 @@ impl<'a> Parts<'a> {
     fn into_readable(
         self,
         here: &Reader<'a>,
-        is_compressed: bool,
+        may_stand_in: bool,
         fetch: &mut Fetch<'_>,
     ) -> Result<Readable> {
         let style = self.style.unwrap_or(Style::COMPACT);
@@ -207,8 +210,8 @@ impl<'a> Parts<'a> {
             return lines.into_iter().map(chunk).collect::<Result<_>>().map(Readable::Stream);
         }
         let bytes = match self.form {
-            // What is cut or compressed is needed itself.
-            Some(Form::File(sidecar)) if !is_compressed && self.chunks.is_none() => {
+            // What is cut is needed itself.
+            Some(Form::File(sidecar)) if may_stand_in && self.chunks.is_none() => {
                 sidecar.fetch_or_stand_in(fetch)?
             }
             Some(form) => form.bytes(style, framing, fetch)?,
