@@ -69,6 +69,7 @@ class Suite:
         self.is_proving = False
         self.worker_seen: Optional[Dict[str, List[str]]] = None
         self.worker_fixtures: Optional[List[str]] = None
+        self.failed_teardown: Optional[Exception] = None
 
     def _server(self) -> Server:
         shared = getattr(self.config, "workerinput", {}).get("retape_url")
@@ -773,9 +774,12 @@ def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
     is_whole = outcome.excinfo is None and not (session.shouldstop or session.shouldfail)
     if outcome.excinfo and issubclass(outcome.excinfo[0], session.Failed) and not session.shouldstop:
         # `-x`: those that passed are proved all the same. The fixtures that they share are still set up.
-        with suppress(Exception):
+        try:
             session._setupstate.teardown_exact(None)
             is_whole = True
+        except Exception as error:
+            # Old releases of pytest tear them down at the very end, and fail then.
+            suite.failed_teardown = error
     is_wanted = not (session.config.getoption("--retape-no-prove") or session.config.getoption("usepdb", False))
     if is_whole and is_wanted and suite.server.is_ours and suite.proof.items:
         suite.prove()
@@ -801,6 +805,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         }
     else:
         suite.reports["orphaned"] = suite.orphans()
+    if suite.failed_teardown:
+        raise suite.failed_teardown
 
 
 @pytest.hookimpl(optionalhook=True)
