@@ -145,13 +145,7 @@ impl Names {
             let here =
                 here.into_iter().flatten().filter(|(at, _)| *at == reading.place(node).to_string());
             let here: Vec<&str> = here.map(|(_, value)| value.as_str()).collect();
-            let name = match it.step {
-                Step::Header(_) => Cow::default(),
-                Step::Item(number) if reading.nodes[it.parent as usize].step == Step::Body => {
-                    name_of_element(number).into()
-                }
-                _ => reading.name(node).into(),
-            };
+            let name = called(reading, node);
             let value = Value { node: it, name: &name, role: calls.role(reading, node) };
             let open = self.parts(&value, &here);
             found.extend(open.into_iter().map(|(range, scope)| Opening {
@@ -274,6 +268,23 @@ impl Value<'_, '_> {
     fn form(&self) -> Form {
         form(self.node)
     }
+}
+
+/// What a value is called by where it stands.
+fn called<'r>(reading: &'r Reading<'_>, node: usize) -> Cow<'r, str> {
+    let it = &reading.nodes[node];
+    match it.step {
+        Step::Header(_) => Cow::default(),
+        Step::Item(number) if reading.nodes[it.parent as usize].step == Step::Body => {
+            name_of_element(number).into()
+        }
+        _ => reading.name(node).into(),
+    }
+}
+
+/// Where a value may appear again that is made up as a whole.
+pub(crate) fn scope_of_whole(reading: &Reading<'_>, node: usize) -> Scope {
+    scope_of(&called(reading, node), form(&reading.nodes[node]))
 }
 
 /// How a value is written.

@@ -155,6 +155,39 @@ async fn what_differs_from_run_to_run_is_open_and_comes_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_phrase_of_words_that_are_drawn_at_random_is_one_name_and_comes_back() {
+    let phrases = [
+        ["red fox red", "owl cat fox", "now by ant bee"],
+        ["blue cat dog", "fox owl bee", "now by bee"],
+        ["fox red owl", "bee bee cat", "now by elk fox ant"],
+        ["cat blue fox", "red dog owl", "now by dog"],
+    ];
+    let each = |url: &str, phrases: [&str; 3]| {
+        phrases.into_iter().enumerate().try_for_each(|(at, phrase)| {
+            let asked = format!(r#"{{"at":{at},"title":"{phrase}"}}"#);
+            let told = post(&format!("{url}/things"), &asked).text();
+            if told.contains(&format!(r#""title":"{phrase}""#)) { Ok(()) } else { Err(told) }
+        })
+    };
+    let (stage, runs, server) = (Stage::new(), AtomicUsize::new(0), server());
+    let settings = stage.session(Mode::Record).upstream(server.url());
+    let proved = settings.run(async |session: &Session| {
+        let told = each(&session.url(), phrases[runs.fetch_add(1, Ordering::Relaxed)]);
+        told.map_err(|told| Box::<dyn std::error::Error>::from(told))
+    });
+    proved.await.unwrap();
+
+    assert_eq!(runs.into_inner(), 3, "all of them differ in the first run already");
+    let made_up = ["red fox red", "owl cat fox", "ant bee"];
+    assert_eq!(values(&stage), made_up.map(|it| (it.to_owned(), Evidence::Runs)));
+    let session = stage.replay().await;
+    each(&session.url(), ["dog dog dog", "cat red cat", "now by cat cat cat"]).unwrap();
+    let told = post(&format!("{}/things", session.url()), r#"{"at":2,"title":"soon by cat"}"#);
+    assert_eq!(told.status, 470, "what never differs counts");
+    drop(session.stop().await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_several_requests_the_one_that_says_most_alike_is_the_same() {
     let upstream = Upstream::json(|asked: &Asked| {
         let text = asked.text();

@@ -18,7 +18,7 @@ use crate::cassette::{Cassette, Evidence, Id, Ids, Reach, Request};
 use crate::compare::difference::{Differences, compare};
 use crate::compare::recorded::Recorded;
 use crate::config::Treatment;
-use crate::identity::names::Template;
+use crate::identity::names::{Template, scope_of_whole};
 use crate::identity::{Hole, Scope, identifiers, server, word_around};
 
 /// What another run of the client that was recorded shows: what is another value in the same place was
@@ -295,19 +295,23 @@ fn made_up(
             denied.insert(at);
             return None;
         }
+        let issued: Vec<_> = library.index.names().issued_in(&was.text).collect();
         let ranges = if was.kind == Kind::Text && is.kind == Kind::Text {
-            differing(&was.text, &is.text)
+            differing(&was.text, &is.text, &issued)
         } else {
             std::iter::once(0..was.text.len()).collect()
         };
-        let issued = library.index.names().issued_in(&was.text);
-        let is_in = |issued: &Range<usize>| {
-            ranges.iter().any(|range| range.start < issued.end && issued.start < range.end)
-        };
-        if ranges.is_empty() || issued.into_iter().any(|issued| is_in(&issued)) {
+        if ranges.is_empty() || ranges.iter().any(|range| is_in(range, &issued)) {
             return None;
         }
-        let open = ranges.iter().map(|range| (range.clone(), scope(&was.text[range.clone()])));
+        // As the table will say.
+        let scope = |range: &Range<usize>| match &was.text[range.clone()] {
+            value if value == was.text && !is_telling(value) => {
+                scope_of_whole(&recorded.reading, *old)
+            }
+            _ => Scope::Anywhere,
+        };
+        let open = ranges.iter().map(|range| (range.clone(), scope(range)));
         let template = Template::of_text(was.place, &was.text, open.collect());
         let live = template.captured(&is.text, is.kind).unwrap_or_default();
         named.extend(template.holes.iter().cloned().zip(live));
@@ -330,10 +334,6 @@ fn said(cassette: &Cassette, index: &Index) -> RecordedValues {
         }
     }
     said
-}
-
-fn scope(value: &str) -> Scope {
-    if is_telling(value) { Scope::Anywhere } else { Scope::Moment }
 }
 
 /// Whether a value is one that requests may have in common by what they mean.
@@ -363,11 +363,17 @@ fn is_telling(value: &str) -> bool {
         && (value.len() >= LONG || (value.len() >= TELLING && is_mixed))
 }
 
-/// The parts of a recorded text that are others in another run, in order.
+/// The parts of a recorded text that are others in another run, in order. None has anything of what the server
+/// issued but what differs itself.
 ///
-/// Words and what stands between them are aligned. Differing words that belong together, such as the
-/// parts of a UUID, are one; and a part that is too short to be told from others goes as far as its word.
-fn differing(recorded: &str, asked: &str) -> Vec<Range<usize>> {
+/// # Rationale
+///
+/// Texts of as many words are compared word by word: of words drawn at random, one that stands elsewhere in the other
+/// text is not the same one. Else words and what stands between them are aligned; what an alignment finds in common
+/// between plain words is chance then. Differing words that belong together, such as the parts of a UUID, are one, and
+/// so are those of a phrase: one of them may be drawn twice. A part that is too short to be told from others goes as
+/// far as its word.
+fn differing(recorded: &str, asked: &str, issued: &[Range<usize>]) -> Vec<Range<usize>> {
     if is_binary(recorded) && is_binary(asked) {
         return std::iter::once(0..recorded.len()).collect();
     }
@@ -375,8 +381,18 @@ fn differing(recorded: &str, asked: &str) -> Vec<Range<usize>> {
     let texts = |text: &'_ str, pieces: &[Range<usize>]| -> Vec<String> {
         pieces.iter().map(|piece| text[piece.clone()].to_owned()).collect()
     };
-    let algorithm = similar::Algorithm::Myers;
-    let ops = capture_diff_slices(algorithm, &texts(recorded, &old), &texts(asked, &new));
+    let (old_texts, new_texts) = (texts(recorded, &old), texts(asked, &new));
+    let is_drawn = |between: Range<usize>| {
+        let has_words = recorded[between.clone()].contains(char::is_alphanumeric);
+        (!has_words || old.len() != new.len()) && !is_in(&between, issued)
+    };
+    if old.len() == new.len() {
+        let pairs = old_texts.iter().zip(&new_texts).zip(&old);
+        let ranges = pairs.filter(|((old, new), _)| old != new);
+        let ranges = ranges.map(|(_, range)| widened(recorded, range.clone())).collect();
+        return joined(recorded, ranges, is_drawn);
+    }
+    let ops = capture_diff_slices(similar::Algorithm::Myers, &old_texts, &new_texts);
     let mut ranges: Vec<Range<usize>> = Vec::new();
     for op in ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. })) {
         let of_old = op.old_range();
@@ -384,7 +400,11 @@ fn differing(recorded: &str, asked: &str) -> Vec<Range<usize>> {
         let end = old[..of_old.end].last().map_or(0, |piece| piece.end).max(start);
         ranges.push(widened(recorded, start..end));
     }
-    joined(recorded, ranges)
+    joined(recorded, ranges, is_drawn)
+}
+
+fn is_in(range: &Range<usize>, others: &[Range<usize>]) -> bool {
+    others.iter().any(|other| range.start < other.end && other.start < range.end)
 }
 
 /// Whether a text is Base64 that says no text: numbers, such as a vector, or a picture. It has no words.
@@ -402,12 +422,25 @@ fn widened(text: &str, range: Range<usize>) -> Range<usize> {
     if is_telling(&text[range.clone()]) { range } else { word_around(text, range) }
 }
 
-/// Places with nothing but one mark between them are one.
-fn joined(text: &str, ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+/// Places with nothing but one mark between them are one, and so are plain words with nothing between them that is not
+/// drawn as they are.
+fn joined(
+    text: &str,
+    ranges: Vec<Range<usize>>,
+    is_drawn: impl Fn(Range<usize>) -> bool,
+) -> Vec<Range<usize>> {
+    let is_plain = |range: &Range<usize>| !is_telling(&text[range.clone()]);
     let mut joined: Vec<Range<usize>> = Vec::new();
+    let mut last_is_plain = true;
     for range in ranges {
+        let both_plain = last_is_plain && is_plain(&range);
+        last_is_plain = is_plain(&range);
         match joined.last_mut() {
-            Some(last) if range.start <= last.end || is_mark(&text[last.end..range.start]) => {
+            Some(last)
+                if range.start <= last.end
+                    || is_mark(&text[last.end..range.start])
+                    || both_plain && is_drawn(last.end..range.start) =>
+            {
                 last.end = last.end.max(range.end);
             }
             _ => joined.push(range),
@@ -442,7 +475,7 @@ mod tests {
     use super::*;
 
     fn check(recorded: &str, asked: &str, expected: &[&str]) {
-        let found = differing(recorded, asked);
+        let found = differing(recorded, asked, &[]);
         let found: Vec<&str> = found.into_iter().map(|range| &recorded[range]).collect();
         assert_eq!(found, expected, "{recorded} / {asked}");
     }
@@ -468,5 +501,10 @@ mod tests {
         check("a 8f3a b 77cc c", "a 1f3a b 99cc c", &["8f3a", "77cc"]);
         check("V1StGXR8_Z5jdHi6B-myT", "K-WMwE-YcOSlRuEpTUyCq", &["V1StGXR8_Z5jdHi6B-myT"]);
         check("same", "same", &[]);
+        check("a fox met one fox", "a cat met one owl", &["fox", "fox"]);
+        check("red fox cat", "blue cat dog", &["red fox cat"]);
+        check("for red fox red, now", "for blue cat dog, now", &["red fox red"]);
+        check("by red fox the cat", "by blue the owl so dog", &["red fox the cat"]);
+        check("by red 8f3a2b1c fox", "by blue owl 1b2c3d4e cat", &["red", "8f3a2b1c", "fox"]);
     }
 }
