@@ -91,7 +91,7 @@ pub(super) fn around(redactor: &Redactor, request: &mut Request, before: &Secret
     let mut own = before.sparing();
     let Some(around) = redactor.around() else { return own };
     let mut notes = Notes { redactor, side: Side::Request, secrets: &mut own };
-    let edits = around.in_path(request, &mut notes);
+    let edits = around.in_target(request, &mut notes);
     edit_text(&mut request.path, |_| edits);
     for (name, value) in request.headers.iter_mut().filter(|(name, _)| !header::is_plain(name)) {
         let edits = around.in_header(name, value, &mut notes);

@@ -2,8 +2,9 @@
 //!
 //! # Rationale
 //!
-//! A name tells of any value, but a look only of what looks so: `/services/T0…/B0…` of a webhook, and no
-//! `/services/dummy`. What the recording shows around a placeholder tells of both.
+//! A name tells of any value but an empty one, as a run without secrets has it, and a look only of what looks so:
+//! `/services/T0…/B0…` of a webhook, and no `/services/dummy`. What the recording shows around a placeholder tells of
+//! all of them.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -17,6 +18,8 @@ use crate::cassette::{Cassette, Request};
 #[derive(Debug, Default)]
 pub(super) struct Around {
     in_paths: Vec<Mark>,
+    /// In the parameters of queries.
+    in_queries: Vec<Mark>,
     /// In header fields, by their names in lower case.
     in_headers: HashMap<String, Vec<Mark>>,
     /// In bodies and messages, by path.
@@ -70,6 +73,7 @@ impl Around {
             match spot {
                 _ if marks.is_empty() => {}
                 Spot::Path => around.in_paths = marks,
+                Spot::Query => around.in_queries = marks,
                 Spot::Header(name) => _ = around.in_headers.insert(name, marks),
                 Spot::Body(path) => _ = around.in_bodies.insert(path, marks),
             }
@@ -79,12 +83,23 @@ impl Around {
 
     /// Whether nothing is known.
     pub(super) fn is_empty(&self) -> bool {
-        self.in_paths.is_empty() && self.in_headers.is_empty() && self.in_bodies.is_empty()
+        let is_known = |marks: &Vec<Mark>| !marks.is_empty();
+        let is_outside = is_known(&self.in_paths) || is_known(&self.in_queries);
+        !is_outside && self.in_headers.is_empty() && self.in_bodies.is_empty()
     }
 
-    /// What stands in the path of a request where the recording has placeholders.
-    pub(super) fn in_path(&self, request: &Request, notes: &mut Notes<'_>) -> Vec<Edit> {
-        edits(&self.in_paths, request.path_only().as_bytes(), notes)
+    /// What stands in the path and the query of a request where the recording has placeholders.
+    pub(super) fn in_target(&self, request: &Request, notes: &mut Notes<'_>) -> Vec<Edit> {
+        let mut found = edits(&self.in_paths, request.path_only().as_bytes(), notes);
+        let mut at = request.path_only().len() + 1;
+        for parameter in parameters(request) {
+            let within = edits(&self.in_queries, parameter.as_bytes(), notes).into_iter();
+            found.extend(
+                within.map(|it| Edit { range: at + it.range.start..at + it.range.end, ..it }),
+            );
+            at += parameter.len() + 1;
+        }
+        found
     }
 
     /// The same in a header field.
@@ -103,6 +118,8 @@ impl Around {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Spot {
     Path,
+    /// A parameter of a query, which may stand anywhere in it.
+    Query,
     /// The header field of that name, in lower case.
     Header(String),
     /// What is sent to that path.
@@ -114,6 +131,7 @@ fn each(cassette: &Cassette, mut told: impl FnMut(&dyn Fn() -> Spot, &[u8])) {
     for interaction in &cassette.interactions {
         let (request, path) = (&interaction.request, interaction.request.path_only());
         told(&|| Spot::Path, path.as_bytes());
+        parameters(request).for_each(|it| told(&|| Spot::Query, it.as_bytes()));
         for (name, value) in request.headers.iter() {
             told(&|| Spot::Header(name.to_ascii_lowercase()), value);
         }
@@ -121,6 +139,11 @@ fn each(cassette: &Cassette, mut told: impl FnMut(&dyn Fn() -> Spot, &[u8])) {
         told(&to_path, &request.readable());
         interaction.said_by_client().for_each(|message| told(&to_path, message));
     }
+}
+
+/// The parameters of the query, in pieces as they are written.
+fn parameters(request: &Request) -> impl Iterator<Item = &str> {
+    request.query().into_iter().flat_map(|query| query.split('&'))
 }
 
 fn has_any(text: &[u8]) -> bool {
@@ -193,6 +216,7 @@ fn edits(marks: &[Mark], text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
                     (name != mark.name).then(|| value::placeholder(&mark.name))
                 }
                 _ if secret.contains(OPENING) => None,
+                _ if secret.is_empty() => Some(value::placeholder(&mark.name)),
                 _ => notes.replacement(&mark.name, secret),
             };
             edits.extend(with.map(|with| Edit::new(start..start + secret.len(), with)));

@@ -650,3 +650,43 @@ async fn any_value_stands_for_a_secret_that_only_its_look_had_told() {
     assert_eq!(talk(&session.url(), "/services/x", "test", "blue"), [200, 200, 470, 470, 470]);
     drop(session.stop().await);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_without_secrets_leaves_their_places_empty_and_replays() {
+    let upstream = Upstream::json(|_| "{}".to_owned());
+    let talk = |url: &str, key: &str, limit: &str| {
+        let form = "Content-Type: application/x-www-form-urlencoded\r\n";
+        let json = "Content-Type: application/json\r\n";
+        let login = format!(r#"{{"user": "bob", "password": "{key}", "limit": {limit}}}"#);
+        let targets =
+            [format!("/a?api_key={key}&limit={limit}"), format!("/b?limit={limit}&token={key}")];
+        let asked = targets.map(|target| ask("GET", &format!("{url}{target}"), "", "").status);
+        let said = format!("client_secret={key}&limit={limit}");
+        let posted = [
+            ask("POST", &format!("{url}/c"), form, &said),
+            ask("POST", &format!("{url}/d"), json, &login),
+        ];
+        [asked, posted.map(|it| it.status)].concat()
+    };
+    let secret = blake3::hash(b"empty").to_hex()[..24].to_owned();
+    let stage = Stage::new();
+    let session = stage.record(&upstream).await;
+    talk(&session.url(), &secret, "3");
+    session.finish().await.unwrap();
+    assert!(!stage.file("tape.json").contains(&secret), "{}", stage.file("tape.json"));
+
+    let session = stage.replay().await;
+    assert_eq!(talk(&session.url(), "", "3"), [200; 4]);
+    assert_eq!(talk(&session.url(), "", "4"), [470; 4], "what stands beside it counts as ever");
+    drop(session.stop().await);
+
+    // Where an empty one was recorded too, it has its own answer.
+    let session = stage.record(&upstream).await;
+    talk(&session.url(), &secret, "3");
+    talk(&session.url(), "", "3");
+    session.finish().await.unwrap();
+    let session = stage.replay().await;
+    assert_eq!(talk(&session.url(), "", "3"), [200; 4]);
+    assert_eq!(talk(&session.url(), &secret, "3"), [200; 4]);
+    session.finish().await.unwrap().all_played().unwrap();
+}
