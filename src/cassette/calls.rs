@@ -82,7 +82,7 @@ fn names(json: Text<'_>) -> Vec<(String, String)> {
 }
 
 /// Whether a text identifies something: a word with a digit.
-fn is_identifier(text: &str) -> bool {
+pub(super) fn is_identifier(text: &str) -> bool {
     text.len() >= SHORTEST
         && text.bytes().any(|byte| byte.is_ascii_digit())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:/".contains(&byte))

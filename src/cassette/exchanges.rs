@@ -1,5 +1,7 @@
 //! What was said over WebSockets, as requests and answers.
 
+mod things;
+
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -198,7 +200,8 @@ impl Cassette {
     /// The cassette with each message of a client over a WebSocket as a request of its own, and with what
     /// answers it, whatever the client says in between: for whoever reads requests and answers.
     pub(crate) fn by_message(self) -> Self {
-        let Some(exchanges) = Exchanges::split(&self, Split::Named) else { return self };
+        let Some(mut exchanges) = Exchanges::split(&self, Split::Named) else { return self };
+        exchanges.by_thing();
         let Exchanges { mut cassette, spots, mut said, .. } = exchanges;
         let mut messages: HashMap<usize, usize> = HashMap::new();
         let numbered = spots.iter().enumerate().map(|(at, spot)| {
