@@ -1,13 +1,14 @@
 //! One change in several places.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use super::report::{Change, Report, Verdict};
 use super::rule::Rule;
 
 /// A change, and the other places in which it is the same: one field that is gone from every message, or
-/// at every endpoint. People are told once, and approve it once.
+/// at every endpoint. People are told once, by the worst of them, and approve it once: what too few recordings show
+/// in one place is the same change where enough do.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Group<'r> {
@@ -25,8 +26,11 @@ impl Report {
     pub fn groups(&self) -> Vec<Group<'_>> {
         let mut groups: Vec<Group<'_>> = Vec::new();
         let mut numbers: HashMap<Gist<'_>, usize> = HashMap::new();
+        let is_type = |change: &&Change| change.rule == Rule::TagNew;
+        let types = self.changes.iter().filter(is_type).filter_map(new_word);
+        let types: HashSet<String> = types.map(|(word, _)| word).collect();
         for change in &self.changes {
-            match numbers.entry(gist(change)) {
+            match numbers.entry(gist(change, &types)) {
                 Entry::Occupied(number) => groups[*number.get()].also.push(change),
                 Entry::Vacant(free) => {
                     free.insert(groups.len());
@@ -34,6 +38,7 @@ impl Report {
                 }
             }
         }
+        groups.iter_mut().for_each(Group::lead);
         groups
     }
 }
@@ -44,18 +49,62 @@ impl<'r> Group<'r> {
         Self { change, also: Vec::new() }
     }
 
+    /// Tells a type of message first where it comes in an order: that says what came there before.
+    fn lead(&mut self) {
+        let is_type = |it: &&mut &Change| {
+            it.rule == Rule::TagNew && it.verdict == self.change.verdict && it.trace.is_some()
+        };
+        if matches!(self.change.rule, Rule::KindNew | Rule::ValueNew)
+            && let Some(first) = self.also.iter_mut().find(is_type)
+        {
+            std::mem::swap(&mut self.change, first);
+        }
+    }
+
     /// The change in all its places.
     pub fn all(&self) -> impl Iterator<Item = &'r Change> {
         std::iter::once(self.change).chain(self.also.iter().copied())
     }
 }
 
-/// What changed, whatever it stands in.
-fn gist(change: &Change) -> Gist<'_> {
+/// What changed, whatever it stands in. `types` are those of messages that are new.
+fn gist<'r>(change: &'r Change, types: &HashSet<String>) -> Gist<'r> {
+    let verdict = if change.verdict.is_open() { Verdict::Breaking } else { change.verdict };
+    // A type of message is the same wherever it comes, and in whatever list its messages are.
+    let (rule, what) = match new_word(change) {
+        Some((word, _)) if types.contains(&word) => (Rule::TagNew, word),
+        Some((word, of)) => (change.rule, format!("{word} {of}")),
+        None => (change.rule, in_any_place(change)),
+    };
+    (verdict, rule, change.approved.as_deref(), what)
+}
+
+/// The word that is new, if a change is that there is one, and of a value how its field ends.
+fn new_word(change: &Change) -> Option<(String, &str)> {
+    let quoted = |behind: &str| {
+        let (_, rest) = change.what.split_once(behind)?;
+        rest.split('`').next()
+    };
+    let (word, of) = match change.rule {
+        Rule::TagNew if change.what.contains("` is a new type of message") => (quoted("`")?, ""),
+        Rule::KindNew => {
+            let (_, told_by) = change.what.split_once(" can be of a new kind, told by `")?;
+            (told_by.split('`').nth(2)?, "")
+        }
+        Rule::ValueNew => {
+            let mut field = change.place.path.rsplit(['.', '_', '[', ']', '{', '}']);
+            let word = quoted(" can be `\"")?;
+            (word.strip_suffix('"')?, field.find(|it| !it.is_empty())?)
+        }
+        _ => return None,
+    };
+    Some((word.to_owned(), of))
+}
+
+fn in_any_place(change: &Change) -> String {
     let path = change.place.path.as_str();
     let what = match named(change) {
         _ if answers_otherwise(change.rule) => change.what.clone(),
-        // A type of message is the same wherever it comes.
         _ if matches!(change.rule, Rule::TagNew | Rule::TagGone) => {
             change.what.split(", first ").next().unwrap_or_default().to_owned()
         }
@@ -71,11 +120,10 @@ fn gist(change: &Change) -> Gist<'_> {
         None => without_examples(&change.what).to_owned(),
     };
     // What many texts look like is told, and of few that they are texts.
-    let what = match change.rule {
+    match change.rule {
         Rule::TypeNew => what.replace("can be `integer-string`", "can be `string`"),
         _ => what,
-    };
-    (change.verdict, change.rule, change.approved.as_deref(), what)
+    }
 }
 
 /// Whether an endpoint answers with another status or media type: where several do so alike, it is one change.

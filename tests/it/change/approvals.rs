@@ -1,8 +1,10 @@
 //! Changes that somebody has approved.
 
-use retape::review::change::{Approval, Verdict};
+use retape::review::change::{Approval, Change, Group, Verdict};
 use retape::review::report::{Colour, Face, changes};
+use retape::{Cassette, Name};
 
+use super::recordings::{self, exchange};
 use super::{body, compared, stream};
 
 #[test]
@@ -89,4 +91,49 @@ fn one_change_in_several_places_is_told_once_and_counted_once() {
     let half = Approval::of(&report.changes[0], "nobody reads it");
     report.approve(&[half]);
     assert_eq!((report.approved(), report.count(Verdict::Breaking)), (1, 2));
+}
+
+#[test]
+fn a_word_that_is_new_in_streams_lists_and_fields_is_one_change() {
+    let side = |word: &str, reason: &str| -> Vec<(Name, Cassette)> {
+        let last = format!(r#"{{"type":"stop","stop_reason":"{reason}"}}"#);
+        let said = format!(r#"{{"type":"{word}","n":1}}"#);
+        let rows = format!(r#"[{{"type":"user","n":1}},{{"type":"{word}","n":1}}]"#);
+        let run = format!(r#"{{"id":1,"last_stop_reason":"{reason}"}}"#);
+        let cassette = |number: usize| {
+            let asked = format!(r#"{{"text":"{number}"}}"#);
+            let talk = [r#"{"type":"user","n":1}"#, &said, &last];
+            let mut interactions = vec![
+                exchange("/list", &asked, 200, &[&rows]),
+                exchange("/run", &asked, 200, &[&run]),
+                exchange("/talk", &asked, 200, &talk),
+            ];
+            // Too few recordings to prove it there.
+            interactions.extend((number < 2).then(|| exchange("/few", &asked, 200, &talk)));
+            let cassette = Cassette { interactions, ..Cassette::default() };
+            (Name::new(&format!("talk-{number}")).unwrap(), cassette)
+        };
+        (0..8).map(cassette).collect()
+    };
+    let told = |word: &str, reason: &str| {
+        let report = recordings::compared(&side("answer", "end"), &side(word, reason));
+        let is_open = |it: &&Group<'_>| it.change.is_open();
+        let groups = report.groups();
+        let open: Vec<&Group<'_>> = groups.iter().filter(is_open).collect();
+        assert_eq!(open.len(), 1, "{}", changes(&report, Face::Text, Colour::Plain));
+        let mut places: Vec<String> =
+            open[0].all().map(|it| it.place.endpoint.path.clone()).collect();
+        places.sort();
+        places.dedup();
+        let is_unproven = |it: &Change| it.verdict == Verdict::Unproven;
+        assert!(open[0].all().any(is_unproven) && open[0].change.verdict == Verdict::Breaking);
+        (open[0].change.what.clone(), places.join(" "))
+    };
+
+    let (what, places) = told("reply", "end");
+    assert!(what.starts_with("`reply` is a new type of message, first after `user`"), "{what}");
+    assert_eq!(places, "/few /list /talk");
+    let (what, places) = told("answer", "finished");
+    assert!(what.contains("stop_reason` can be `\"finished\"`"), "{what}");
+    assert_eq!(places, "/few /run /talk");
 }

@@ -13,9 +13,10 @@ use crate::review::report::line::{count, width};
 /// nothing did.
 pub(super) fn headline(report: &Report, place: &dyn Fn(&Endpoint) -> String) -> String {
     let is_gone = |change: &&Change| change.verdict == Verdict::Trim && change.approved.is_none();
-    let open = || report.changes.iter().filter(|it| it.is_open()).min_by_key(|it| gravity(it));
+    let firsts = report.groups().into_iter().map(|group| group.change);
+    let open = firsts.filter(|it| it.is_open()).min_by_key(|it| gravity(it));
     // What is gone may be what a client needs: nobody asked.
-    let told = open().or_else(|| report.changes.iter().find(is_gone));
+    let told = open.or_else(|| report.changes.iter().find(is_gone));
     match told {
         Some(change) if change.verdict == Verdict::Breaking => told_first(change, place),
         Some(change) if change.is_open() && !report.unaccepted.is_empty() => {
@@ -315,6 +316,8 @@ fn also(group: &Group<'_>) -> Option<String> {
             route if is_alone(endpoint) => route,
             route => format!("{route} -> {}", endpoint.status),
         };
+        // An empty one is the message as a whole.
+        let paths: Vec<&str> = paths.iter().copied().filter(|path| !path.is_empty()).collect();
         match paths.join(", ") {
             paths if *endpoint == own => paths,
             paths if paths.is_empty() => at,
@@ -323,7 +326,7 @@ fn also(group: &Group<'_>) -> Option<String> {
     });
     let more = group.also.len().saturating_sub(PLACES);
     let more = (more > 0).then(|| format!("and {}", count(more, "more place")));
-    let all: Vec<String> = named.chain(more).collect();
+    let all: Vec<String> = named.filter(|it| !it.is_empty()).chain(more).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 
