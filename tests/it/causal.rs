@@ -120,6 +120,61 @@ async fn what_was_asked_meanwhile_and_names_nothing_holds_nothing_back() {
     session.stop().await.unwrap();
 }
 
+/// Calls what a server answers on a stream that is open already, each under its id, and gives the answers.
+fn called(session: &Session, calls: &[(u32, char)]) -> Vec<(u32, char)> {
+    let url = format!("{}/sse", session.url());
+    let mut stream = Wire::connect(split(&url).0);
+    stream.send(request("GET", &url, "Accept: text/event-stream\r\n", ""));
+    stream.head().unwrap();
+    stream.data();
+    for (id, name) in calls {
+        let said =
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"say","params":{{"n":"{name}"}}}}"#);
+        post(&format!("{}/messages", session.url()), &said);
+    }
+    let answer = |said: String| {
+        let id = said.split("\"id\":").nth(1).unwrap().split(',').next().unwrap();
+        (id.parse().unwrap(), said.split('"').nth_back(1).unwrap().chars().next().unwrap())
+    };
+    calls.iter().map(|_| answer(stream.data())).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_was_held_back_has_the_id_of_its_own_call() {
+    let (sender, receiver) = std::sync::mpsc::channel::<String>();
+    let receiver = std::sync::Mutex::new(receiver);
+    let upstream = Upstream::start(move |asked, wire| {
+        if asked.path() == "/sse" {
+            wire.send(EVENTS);
+            wire.send_chunk("event: endpoint\ndata: /messages\n\n");
+            let calls: Vec<String> = receiver.lock().unwrap().iter().take(3).collect();
+            for at in [0, 2, 1] {
+                let id = calls[at].split("\"id\":").nth(1).unwrap().split(',').next().unwrap();
+                let name = calls[at].split('"').nth_back(1).unwrap();
+                let said = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"n":"{name}"}}}}"#);
+                wire.send_chunk(&format!("data: {said}\n\n"));
+            }
+            wire.send_end();
+        } else {
+            sender.send(asked.text().to_string()).unwrap();
+            wire.send(json(202, ""));
+        }
+        Then::KeepAlive
+    });
+    let stage = Stage::new();
+    let session = stage.record(&upstream).await;
+    assert_eq!(called(&session, &[(1, 'a'), (2, 'b'), (3, 'c')]), [(1, 'a'), (3, 'c'), (2, 'b')]);
+    session.finish().await.unwrap();
+
+    // Its ids are those of other calls in the recording.
+    let session = stage.replay().await;
+    assert_eq!(called(&session, &[(2, 'a'), (3, 'b'), (4, 'c')]), [(2, 'a'), (4, 'c'), (3, 'b')]);
+    session.finish().await.unwrap();
+    let session = stage.replay().await;
+    assert_eq!(called(&session, &[(1, 'c'), (2, 'b'), (3, 'a')]), [(3, 'a'), (1, 'c'), (2, 'b')]);
+    session.finish().await.unwrap();
+}
+
 /// A server that ends the stream of a call without an answer once the session is over.
 fn forgetful() -> Upstream {
     let over = Arc::new(Gate::new());

@@ -1,5 +1,6 @@
 //! Recorded answers, made ready to be sent.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -174,6 +175,16 @@ impl Answers {
     }
 }
 
+impl Answers {
+    /// The body of an answer as it is to be by now.
+    pub(super) fn body(&self, number: usize, wanted: &Wanted<'_>) -> Body {
+        let plain = Special::default();
+        let special = Some(self.special.get(&number).unwrap_or(&plain));
+        let ready = Ready { laid: self.shelf.get(number), special };
+        ready.told(&mut ready.laid.headers(), wanted).into_owned()
+    }
+}
+
 #[cfg(feature = "wiremock")]
 impl Answers {
     /// The answer of an interaction, without what came before it.
@@ -243,34 +254,18 @@ struct Ready<'a> {
 impl Ready<'_> {
     fn answer(&self, wanted: &Wanted<'_>, mut hold: Option<Hold>) -> Answer {
         let mut headers = self.laid.headers();
-        let small;
-        let recorded = match self.special.and_then(|special| special.body.as_ref()) {
-            Some(body) => body,
-            None => {
-                small = Body::Whole(self.laid.body());
-                &small
-            }
-        };
-        let changed = self.special.and_then(|it| it.apply(recorded, &mut headers, wanted));
-        let body = changed.as_ref().unwrap_or(recorded);
-        let rest = wanted.behind.as_ref().and_then(|point| point.rest(body));
-        let body = rest.as_ref().unwrap_or(body);
+        let body = self.told(&mut headers, wanted);
         let blow = wanted.blow.as_ref();
         let large = self.special.and_then(|special| special.large.as_ref());
         let spoiled = blow.filter(|_| large.is_none());
-        let spoiled = spoiled.and_then(|blow| blow.spoiled(body, media_of(&headers)));
-        if let Some(body) = &spoiled {
-            correct_length(&mut headers, body, Ending::Whole);
-        }
-        let body = spoiled.as_ref().unwrap_or(body);
+        let spoiled = spoiled.and_then(|blow| blow.spoiled(&body, media_of(&headers)));
         // What it has waited for may have brought names.
         let named = hold.as_mut().filter(|_| self.laid.label.in_one && large.is_none());
-        let named = named.and_then(|hold| hold.named(|| vec![body.bytes()]));
-        let named = named.map(|named| Body::Whole(named.concat().into()));
-        if let Some(body) = &named {
+        let other = spoiled.or_else(|| named.and_then(Hold::named));
+        if let Some(body) = &other {
             correct_length(&mut headers, body, Ending::Whole);
         }
-        let body = named.as_ref().unwrap_or(body);
+        let body = other.as_ref().unwrap_or(&body);
         let mut answer = Response::new(self.framed(&headers, body, wanted, hold));
         answer.extensions_mut().extend(self.laid.spelling.clone());
         if let Some(breaks) = blow.and_then(Blow::breaks) {
@@ -283,6 +278,20 @@ impl Ready<'_> {
             answer.extensions_mut().insert(reason);
         }
         answer
+    }
+
+    /// The body as it is to be this time, whatever goes wrong with it.
+    fn told(&self, headers: &mut HeaderMap, wanted: &Wanted<'_>) -> Cow<'_, Body> {
+        let recorded = match self.special.and_then(|special| special.body.as_ref()) {
+            Some(body) => Cow::Borrowed(body),
+            None => Cow::Owned(Body::Whole(self.laid.body())),
+        };
+        let changed = self.special.and_then(|it| it.apply(&recorded, headers, wanted));
+        let body = changed.map_or(recorded, Cow::Owned);
+        match wanted.behind.as_ref().and_then(|point| point.rest(&body)) {
+            Some(rest) => Cow::Owned(rest),
+            None => body,
+        }
     }
 
     /// The body in the framing of the recording: a length where it was announced, chunks elsewhere.

@@ -62,15 +62,18 @@ impl Played {
 
     /// Gives the rest the names that have come up while it was held back.
     fn name(&mut self) {
-        let rest = self.chunks.as_slice();
-        let bytes = || rest.iter().map(|(_, bytes)| bytes.clone()).collect();
-        let Some(named) = self.hold.as_mut().and_then(|hold| hold.named(bytes)) else { return };
+        let Some(named) = self.hold.as_mut().and_then(Hold::named) else { return };
+        let (named, rest) = (named.chunks(), self.chunks.as_slice());
+        // A fault may have made other pieces of it.
+        let Some(sent) = named.len().checked_sub(rest.len()) else { return };
+        let named = &named[sent..];
         let before: usize = rest.iter().map(|(_, bytes)| bytes.len()).sum();
-        let now: usize = named.iter().map(Bytes::len).sum();
+        let now: usize = named.iter().map(|chunk| chunk.bytes.len()).sum();
         // An announced length holds.
-        if named.len() == rest.len() && (self.length.is_none() || before == now) {
+        if self.length.is_none() || before == now {
             let dues = rest.iter().map(|(due, _)| *due);
-            self.chunks = dues.zip(named).collect::<Vec<_>>().into_iter();
+            let named = dues.zip(named.iter().map(|chunk| chunk.bytes.clone()));
+            self.chunks = named.collect::<Vec<_>>().into_iter();
         }
     }
 

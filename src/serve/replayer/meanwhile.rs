@@ -6,10 +6,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use bytes::Bytes;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::naming::Naming;
 use crate::cassette::{Body, Cassette, End, Interaction, Progress};
 use crate::compare::matching::{Feeds, Index};
 use crate::serve::server::Cut;
@@ -198,13 +198,10 @@ pub(super) struct Hold {
     gates: Vec<Gate>,
     run: watch::Sender<Run>,
     waiting: Option<Pin<Box<dyn Future<Output = Came> + Send + Sync>>>,
-    /// What the rest is called by then, and whether anything has come since it was asked last.
-    naming: Option<Naming>,
+    /// What is said by then, and whether anything has come since it was asked last.
+    naming: Option<Box<Naming>>,
     has_passed: bool,
 }
-
-/// Puts the client's own names into chunks.
-pub(super) type Naming = Box<dyn Fn(Vec<Bytes>) -> Vec<Bytes> + Send + Sync>;
 
 /// Whether what was waited for has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -230,13 +227,13 @@ impl Hold {
 
     /// Lets the rest have the names that the client has made up by then.
     pub(super) fn naming(self, naming: Naming) -> Self {
-        Self { naming: Some(naming), ..self }
+        Self { naming: Some(Box::new(naming)), ..self }
     }
 
-    /// The rest as it is called now, if anything has come that it waited for.
-    pub(super) fn named(&mut self, rest: impl FnOnce() -> Vec<Bytes>) -> Option<Vec<Bytes>> {
+    /// The whole body by the names of now, if anything has come that the rest of it waited for.
+    pub(super) fn named(&mut self) -> Option<Body> {
         let naming = self.naming.as_ref()?;
-        std::mem::take(&mut self.has_passed).then(|| naming(rest()))
+        std::mem::take(&mut self.has_passed).then(|| naming.body()).flatten()
     }
 
     /// Ready when the next thing behind so many chunks may be sent, or never will be.

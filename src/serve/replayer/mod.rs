@@ -10,6 +10,7 @@ mod faults;
 mod lines;
 mod meanwhile;
 mod miss;
+mod naming;
 mod pace;
 mod ports;
 mod progress;

@@ -13,17 +13,18 @@ use super::answers::Wanted;
 use super::drift::Drift;
 use super::faults::Faults;
 pub(super) use super::meanwhile::Run;
-use super::meanwhile::{Hold, Naming, Overdue};
+use super::meanwhile::{Hold, Overdue};
+use super::naming::{Naming, renamed};
 use super::pace::Clock;
 use super::ports::Ports;
 use super::resume::Point;
 use super::sockets::Sockets;
 use super::spoil::Blow;
 use super::{Chunking, Pace, Recorded};
-use crate::cassette::{Body, Chunk, Request, target};
+use crate::cassette::{Request, target};
 use crate::compare::matching::{Asked, Mismatch, Playlist, Proof, without_numbers};
 use crate::config::Timing;
-use crate::identity::{Echo, Hole, MadeUp, Renamed};
+use crate::identity::{Hole, MadeUp, Renamed};
 use crate::redact::{Found, Memory, Unveiled, of_request, spell_out};
 use crate::serve::lock;
 use crate::serve::server::{Answer, Arrival, Place, is_asked_for_first, may_name_us};
@@ -31,10 +32,10 @@ use crate::serve::server::{Answer, Arrival, Place, is_asked_for_first, may_name_
 /// One client's run through a cassette.
 #[derive(Debug)]
 pub struct Replayer {
-    recorded: Arc<Recorded>,
+    pub(super) recorded: Arc<Recorded>,
     pub(super) pace: Pace,
     chunking: Chunking,
-    playlist: Arc<Mutex<Playlist>>,
+    pub(super) playlist: Arc<Mutex<Playlist>>,
     /// What it has come to, for answers that wait for it.
     pub(super) run: watch::Sender<Run>,
     pub(super) memory: Memory,
@@ -68,7 +69,7 @@ pub struct Chosen {
     /// What its own secrets are.
     pub unveiled: Unveiled,
     /// The event behind which the client goes on with it.
-    behind: Option<Point>,
+    pub(super) behind: Option<Point>,
     /// What goes wrong with its answer.
     pub(super) blow: Option<Blow>,
 }
@@ -246,7 +247,7 @@ impl Replayer {
             Some(Hold::silent(&self.run))
         } else {
             let hold = self.recorded.meanwhile.hold(chosen.number, &self.run);
-            hold.map(|hold| hold.naming(self.naming()))
+            hold.map(|hold| hold.naming(Naming::of(self, &chosen, head, place)))
         };
         let early = head.extensions.get();
         let wanted = Wanted { early, hold, ..self.wanted(&chosen, &head.headers, place, clock) };
@@ -275,25 +276,6 @@ impl Replayer {
             shown: MadeUp::some(&self.shown()),
             blow: chosen.blow.clone(),
         }
-    }
-
-    /// Gives what an answer says later the names that the client has made up by then.
-    fn naming(&self) -> Naming {
-        let (recorded, playlist) = (Arc::clone(&self.recorded), Arc::clone(&self.playlist));
-        Box::new(move |rest| {
-            let chunks = rest.iter().map(|bytes| Chunk { ms: 0, bytes: bytes.clone() });
-            let body = Body::Stream(chunks.collect());
-            let echoes = Echo::all(&body.bytes(), recorded.index.made_up());
-            let renamed = {
-                let playlist = lock(&playlist);
-                Renamed::of(echoes.iter().map(Echo::value), playlist.bindings())
-            };
-            if renamed.is_empty() {
-                return rest;
-            }
-            let named = renamed.body(body, &echoes);
-            named.chunks().iter().map(|chunk| chunk.bytes.clone()).collect()
-        })
     }
 
     /// Answers a request as it was recorded, at once.
@@ -494,18 +476,15 @@ impl Replayer {
         if self.recorded.is_watched() {
             self.run.send_modify(|run| self.recorded.meanwhile.note(number, run));
         }
-        let answers = &self.recorded.answers;
         let bindings = playlist.bindings();
         let renamed = if bindings.is_empty() {
             Renamed::default()
         } else {
-            let shown = self.shown();
-            let shown = shown.iter().map(|hole| (hole.scope, hole.identifier.as_str()));
-            Renamed::of(answers.echoed(number).chain(shown), bindings)
+            renamed(&self.recorded, number, &self.shown(), bindings)
         };
         let index = &self.recorded.index;
         let value = |secret: &_| playlist.secret(index, (number, found), secret);
-        let unveiled = answers.veiled(number).unveiled(value);
+        let unveiled = self.recorded.answers.veiled(number).unveiled(value);
         Chosen { renamed, unveiled, ..Chosen::unchanged(number) }
     }
 
