@@ -66,6 +66,10 @@ pub(super) struct Step {
     /// The message of the client that a frame of the server answers: the latest one whose own names it
     /// repeats.
     answers: Option<usize>,
+    /// The message of the client that it is about, if that is the only one whose answers were not over.
+    about: Option<usize>,
+    /// Whether it is a message of the client that something answers by name.
+    is_call: bool,
 }
 
 impl Script {
@@ -96,10 +100,12 @@ impl Script {
             });
             let answers = known.max();
             let is_optional = exchange.is_some() && is_optional(frame);
-            Step { frame: frame.clone(), exchange, is_optional, echoes, answers }
+            let frame = frame.clone();
+            Step { frame, exchange, is_optional, echoes, answers, about: None, is_call: false }
         });
         let mut steps: Vec<Step> = steps.collect();
         steps.retain(|step| !is_reaction(step, &response.frames));
+        tell_calls(&mut steps);
         let Response { ms: opened, end, .. } = *response;
         Some(Self { interaction: number, opened, steps, end })
     }
@@ -109,8 +115,8 @@ impl Script {
     /// A frame waits for all messages that the client sent before it, as any of them may have led to
     /// it. One that the client may leave out is waited for until it is passed over, or the client has sent a
     /// later one; only what answers it by name waits on. And where the client sends a later message before
-    /// an earlier one, the two are independent: what answers the later one by name does not wait for the
-    /// earlier one.
+    /// an earlier one, the two are independent: what is about the later one does not wait for the earlier one. It
+    /// waits for what else the client said about the later one, such as that it approves a tool.
     pub(super) fn due(&self, passed: &Passed) -> Option<usize> {
         let Passed { to_come, to_send, latest, over, held, .. } = passed;
         let first = [to_come.first(), to_send.first()].into_iter().flatten().min();
@@ -123,9 +129,23 @@ impl Script {
         let is_overtaken = latest.is_some_and(|latest| missing < latest);
         let mut left = to_send.iter().copied().take_while(|at| *at < missing || is_overtaken);
         left.find(|at| {
-            let answers = self.steps[*at].answers;
+            let Step { answers, about, .. } = self.steps[*at];
             let is_asked = answers.is_none_or(|asked| !to_come.contains(&asked));
-            is_asked && (*at < missing || answers > Some(missing))
+            let is_independent = || {
+                // What names no message may be about any that nothing answers by name.
+                let first = answers.unwrap_or_default();
+                let call = answers.or(about).filter(|call| *call > missing);
+                call.is_some_and(|call| !self.waits(call, to_come.range(first..*at)))
+            };
+            is_asked && (*at < missing || is_independent())
+        })
+    }
+
+    /// Whether something of what is to come may be about a message of the client, or is that.
+    fn waits<'a>(&self, call: usize, mut to_come: impl Iterator<Item = &'a usize>) -> bool {
+        to_come.any(|said| {
+            let Step { is_call, about, .. } = self.steps[*said];
+            *said == call || !is_call && about.is_none_or(|about| about == call)
         })
     }
 
@@ -186,6 +206,24 @@ impl Script {
     }
 }
 
+/// Says of each frame which message of the client it is about.
+fn tell_calls(steps: &mut [Step]) {
+    let mut last: HashMap<usize, usize> = HashMap::new();
+    last.extend(steps.iter().enumerate().filter_map(|(at, step)| Some((step.answers?, at))));
+    let mut open: BTreeSet<usize> = BTreeSet::new();
+    for (at, step) in steps.iter_mut().enumerate() {
+        step.is_call = last.contains_key(&at);
+        if step.is_call {
+            open.insert(at);
+        } else if open.len() == 1 {
+            step.about = open.first().copied();
+        }
+        if let Some(call) = step.answers.filter(|call| last[call] == at) {
+            open.remove(&call);
+        }
+    }
+}
+
 /// Whether a server has closed the connection because of what is no message, and so is not recorded: a
 /// client that does it again is told so by us.
 fn is_reaction(step: &Step, frames: &[Frame]) -> bool {
@@ -230,9 +268,12 @@ mod tests {
             let frame = Frame { ms: 0, from, content, fragments: Vec::new() };
             let answers = answered.and_then(|asked| words.iter().position(|it| *it == asked));
             let is_optional = word.ends_with('?');
-            Step { frame, exchange: None, is_optional, echoes: Vec::new(), answers }
+            let (exchange, echoes) = (None, Vec::new());
+            Step { frame, exchange, is_optional, echoes, answers, about: None, is_call: false }
         };
-        Script { steps: words.iter().map(step).collect(), ..Script::default() }
+        let mut steps: Vec<Step> = words.iter().map(step).collect();
+        tell_calls(&mut steps);
+        Script { steps, ..Script::default() }
     }
 
     fn check(words: &str, asked: &str, expected: &str) {
@@ -281,6 +322,20 @@ mod tests {
         check("a b >b >a -", "b a", "b >b a >a -");
         check("a - b >b", "b a", "b >b a -");
         check("a b - >b", "b a", "b >b a -");
+    }
+
+    #[test]
+    fn what_answers_a_message_waits_for_what_the_client_was_asked_about_it() {
+        let apart = "a - yes >a b - no >b";
+        check(apart, "a yes b no", "a - yes >a b - no >b");
+        check(apart, "b no a yes", "b - no >b a - yes >a");
+        check(apart, "b a yes no", "b - a - yes >a no >b");
+        check(apart, "b", "b -");
+        // Of which of the two the client is asked is not known.
+        check("a b - yes - no >a >b", "b a yes no", "b a - yes - no >a >b");
+        check("a b - yes - no >a >b", "b", "b");
+        // What it says later is no answer to what was asked before.
+        check("a >a b >b c", "b c a", "b >b c a >a");
     }
 
     #[test]
