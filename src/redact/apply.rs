@@ -72,6 +72,8 @@ pub(super) fn rules(redactor: &Redactor, request: &mut Request, own: Secrets) ->
     let mut own = rules_of_head(redactor, request, own);
     let mut notes = Notes { redactor, side: Side::Request, secrets: &mut own };
     let content_type = content_type(&request.headers);
+    // What is encoded as a whole goes as a whole: no secret in it may be taken out alone before.
+    edit_request_body(redactor, request, |text| look::packed(text, &mut notes));
     edit_request_body(redactor, request, |text| {
         body::find(text, content_type.as_deref(), &mut notes)
     });

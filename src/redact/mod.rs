@@ -303,6 +303,17 @@ impl Redactor {
         }
     }
 
+    /// The same rules, whatever a recording tells.
+    fn untold(&self) -> Self {
+        Self { told: None, ..self.clone() }
+    }
+
+    /// The same rules, by which no name tells that says little.
+    fn by_strong_names(&self) -> Self {
+        let (here, by_path, around) = Default::default();
+        Self { told: Some(Told::Names(TellingNames { here, by_path, around })), ..self.clone() }
+    }
+
     /// What a recording shows around the secrets of its requests, if it has any.
     fn around(&self) -> Option<&Around> {
         let Some(Told::Names(names)) = &self.told else { return None };

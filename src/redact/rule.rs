@@ -24,10 +24,11 @@ pub(super) enum Rule {
     Nested,
     Graphql,
     Texts,
+    FurtherLooks,
 }
 
 impl Rule {
-    pub(super) const ALL: [(Self, &str); 17] = [
+    pub(super) const ALL: [(Self, &str); 18] = [
         (Self::Headers, "headers/1"),
         (Self::Cookies, "cookies/1"),
         (Self::Query, "query/1"),
@@ -45,6 +46,7 @@ impl Rule {
         (Self::Nested, "nested/1"),
         (Self::Graphql, "graphql/1"),
         (Self::Texts, "texts/1"),
+        (Self::FurtherLooks, "looks/2"),
     ];
 
     pub(super) const fn name(self) -> &'static str {

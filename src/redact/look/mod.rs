@@ -1,10 +1,11 @@
 //! Secrets that are known by their look, whatever they are called.
 //!
-//! The rules are data: `rules.txt`. A text is read once for the words of all rules; an expression is tried
-//! only where one of its words stands, and sees what comes in the same line. So a text takes as long
-//! whatever the number of rules, and the same is found however it is cut up.
+//! The rules are data: `rules.txt`, and `rules-2.txt` of a later version. A text is read once for the words of
+//! all rules; an expression is tried only where one of its words stands, and sees what comes in the same line. So a
+//! text takes as long whatever the number of rules, and the same is found however it is cut up.
 
 mod judged;
+mod run;
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -17,7 +18,10 @@ use aho_corasick::{Anchored, Input};
 use foldhash::fast::FixedState;
 use regex::bytes::Regex;
 
-use self::judged::{is_basic, is_mixed, is_named, is_said, is_sample};
+use self::judged::{
+    end_of_base64, is_basic, is_mixed, is_named, is_packed, is_random, is_said, is_sample,
+};
+use self::run::Run;
 use super::json::outside;
 use super::rule::{Notes, Rule};
 use super::{own, value};
@@ -26,7 +30,9 @@ use crate::cassette::splice::{Edit, in_order};
 use crate::text::json::{Places, Text, Token};
 use crate::text::{escape, plain, sse};
 
-const RULES: &str = include_str!("rules.txt");
+/// The lines of each rule.
+const RULES: [(Rule, &str); 2] =
+    [(Rule::Looks, include_str!("rules.txt")), (Rule::FurtherLooks, include_str!("rules-2.txt"))];
 
 /// The longest secret of one line, and of several.
 const LONGEST: usize = 8 << 10;
@@ -48,6 +54,8 @@ struct Looks {
 }
 
 struct Look {
+    /// The rule that its line belongs to.
+    of: Rule,
     id: &'static str,
     kind: Kind,
     before: Before,
@@ -99,12 +107,13 @@ enum Kind {
     Said,
     Basic,
     Block,
+    Random,
+    Packed,
 }
 
 static LOOKS: LazyLock<Looks> = LazyLock::new(|| {
-    let lines = RULES.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let (mut rules, mut rule_of, mut spelled) = (Vec::new(), Vec::new(), Vec::new());
-    for line in lines {
+    for (of, line) in lines() {
         let columns: Vec<&'static str> = line.split_whitespace().collect();
         let [id, kind, before, words, expression] = columns[..] else { continue };
         for word in words.split('|').flat_map(spellings) {
@@ -112,6 +121,7 @@ static LOOKS: LazyLock<Looks> = LazyLock::new(|| {
             spelled.push(word.into_bytes());
         }
         rules.push(Look {
+            of,
             id,
             kind: kind_of(kind),
             before: before.parse().map_or(Before::Name, Before::Bytes),
@@ -135,6 +145,12 @@ static LOOKS: LazyLock<Looks> = LazyLock::new(|| {
     Looks { words, rule_of, longest_word, begun, begun_in_names, rules }
 });
 
+/// Each line that is none for people alone, with its rule.
+fn lines() -> impl Iterator<Item = (Rule, &'static str)> {
+    let all = RULES.iter().flat_map(|(of, text)| text.lines().map(|line| (*of, line)));
+    all.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+}
+
 /// A word of a rule, or each that it stands for.
 fn spellings(word: &str) -> Vec<String> {
     let word = word.replace(r"\s", " ").to_ascii_lowercase();
@@ -153,6 +169,8 @@ fn kind_of(kind: &str) -> Kind {
         "said" => Kind::Said,
         "basic" => Kind::Basic,
         "block" => Kind::Block,
+        "random" => Kind::Random,
+        "packed" => Kind::Packed,
         _ => Kind::Token,
     }
 }
@@ -176,10 +194,18 @@ pub(super) fn longest() -> usize {
 
 /// The edits for a text of which all is there.
 pub(super) fn find(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
-    let mut found = edits(text, text.len(), notes);
+    let mut found = edits(text, text.len(), |_| true, notes);
     found.extend(own::find(text, notes));
     found.extend(within_strings(text, notes));
     in_order(found)
+}
+
+/// The edits for what is encoded as a whole because of a secret in it.
+pub(super) fn packed(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
+    if !notes.applies(Rule::FurtherLooks) {
+        return Vec::new();
+    }
+    edits(text, text.len(), |kind| kind == Kind::Packed, notes)
 }
 
 /// What is found in the strings of JSON that hold strings themselves. Expressions know what is escaped once.
@@ -220,12 +246,17 @@ pub(super) fn decided(text: &[u8], notes: &mut Notes<'_>) -> (Vec<Edit>, usize) 
         return (Vec::new(), begun(text));
     }
     let end = open(text).min(begun(text));
-    let edits = edits(text, end, notes);
+    let edits = edits(text, end, |_| true, notes);
     let end = edits.last().map_or(end, |last: &Edit| last.range.end.max(end));
     (edits, end)
 }
 
-fn edits(text: &[u8], until: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
+fn edits(
+    text: &[u8],
+    until: usize,
+    counts: impl Fn(Kind) -> bool,
+    notes: &mut Notes<'_>,
+) -> Vec<Edit> {
     if !notes.applies(Rule::Looks) {
         return Vec::new();
     }
@@ -233,7 +264,10 @@ fn edits(text: &[u8], until: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
     let mut run = Run::default();
     let within = Within::of(text);
     for (rule, word) in words(text).take_while(|(_, word)| word.start < until) {
-        if !run.may_try(rule, text, word.start) {
+        let is_known = counts(rule.kind)
+            && notes.applies(rule.of)
+            && (rule.kind != Kind::Packed || within.begins(word.start));
+        if !is_known || !run.may_try(rule, text, word.start) {
             continue;
         }
         match rule.found(&within, word, notes) {
@@ -262,37 +296,6 @@ fn edits(text: &[u8], until: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
         }
     }
     in_order(edits)
-}
-
-/// A run of letters and signs of tokens, and how often a rule found nothing in it.
-///
-/// A key may begin at any word of a rule. Where one repeats, each try would go to the end of the run.
-#[derive(Default)]
-struct Run {
-    end: usize,
-    failed: Vec<(&'static str, usize)>,
-}
-
-/// So often a rule is tried in a run.
-const TRIES: usize = 64;
-
-impl Run {
-    fn may_try(&mut self, rule: &Look, text: &[u8], at: usize) -> bool {
-        if at >= self.end {
-            let rest = &text[at..text.len().min(at + LONGEST)];
-            let ends = |byte: &u8| *byte == b' ' || !is_of_token(*byte);
-            self.end = at + rest.iter().position(ends).unwrap_or(rest.len()).max(1);
-            self.failed.clear();
-        }
-        self.failed.iter().all(|(id, count)| *id != rule.expression || *count < TRIES)
-    }
-
-    fn failed(&mut self, rule: &'static Look) {
-        match self.failed.iter_mut().find(|(id, _)| *id == rule.expression) {
-            Some((_, count)) => *count += 1,
-            None => self.failed.push((rule.expression, 1)),
-        }
-    }
 }
 
 /// The words of the rules in a text, also those within others, by where they end.
@@ -354,6 +357,12 @@ impl Look {
             Kind::Exact | Kind::Block => !is_sample(spelled),
             Kind::Basic => is_basic(spelled),
             Kind::Said => is_said(name?, spelled, notes),
+            Kind::Random => is_random(name, spelled, notes),
+            Kind::Packed => {
+                // What is longer than what is looked at goes as well.
+                range.end += end_of_base64(&text[range.end..]);
+                is_packed(spelled, notes)
+            }
             Kind::Named => {
                 range.start += value::behind_scheme(spelled);
                 is_named(name?, &spelled[value::behind_scheme(spelled)..], notes)
@@ -366,7 +375,8 @@ impl Look {
     fn window(&self, text: &[u8]) -> usize {
         let (longest, ends_with_line) = match self.kind {
             Kind::Block => (LONGEST_BLOCK, false),
-            Kind::Named | Kind::Said => (self.reach(), !self.is_over_lines()),
+            Kind::Packed => (LONGEST_BLOCK, true),
+            Kind::Named | Kind::Said | Kind::Random => (self.reach(), !self.is_over_lines()),
             _ => (LONGEST, !self.is_over_lines()),
         };
         let longest = longest.min(text.len());
@@ -409,12 +419,18 @@ impl Look {
                 });
                 !closed && block.len() == rest.len() && rest.len() < LONGEST_BLOCK
             }
-            Kind::Named | Kind::Said => {
+            Kind::Packed => rest.len() < LONGEST_BLOCK && start >= run,
+            Kind::Named | Kind::Said | Kind::Random => {
                 self.window(rest) == rest.len() && rest.len() < self.reach()
             }
             _ if matches!(
                 self.id,
-                "cli-password" | "cli-user" | "netrc-password" | "sql-password" | "authorization"
+                "cli-password"
+                    | "cli-user"
+                    | "netrc-password"
+                    | "sql-password"
+                    | "authorization"
+                    | "cookie-list"
             ) =>
             {
                 self.window(rest) == rest.len() && rest.len() < REACH
@@ -436,7 +452,10 @@ pub(super) fn open(text: &[u8]) -> usize {
     let from = text.len().saturating_sub(LONGEST_BLOCK);
     let within = Within::of(text);
     let run = text.iter().rposition(|byte| !is_of_token(*byte)).map_or(0, |at| at + 1);
+    let is_of_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/_-=\\".contains(byte);
+    let packed = text.iter().rposition(|byte| !is_of_base64(byte)).map_or(0, |at| at + 1);
     let open = words(&text[from..]).filter_map(|(rule, word)| {
+        let run = if rule.kind == Kind::Packed { packed } else { run };
         let start = rule.before.start(text, from + word.start).unwrap_or(0);
         (within.begins(start) && rule.is_open(text, (start, run), from + word.end - start))
             .then_some(start)
@@ -544,9 +563,8 @@ mod tests {
 
     #[test]
     fn each_line_is_a_rule() {
-        let lines = RULES.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
         let compiled = LOOKS.rules.iter().filter(|rule| rule.expression().captures_len() > 0);
 
-        assert_eq!(compiled.count(), lines.count());
+        assert_eq!(compiled.count(), lines().count());
     }
 }

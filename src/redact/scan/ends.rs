@@ -26,6 +26,9 @@ pub(super) enum Ends {
 /// Quotes as HTML writes them.
 pub(super) const ENTITIES: [&str; 4] = ["&quot;", "&#34;", "&#39;", "&apos;"];
 
+/// What stands between two parameters as HTML writes it: the semicolon is none of a connection string.
+pub(super) const AMPERSANDS: [&str; 2] = ["&amp;", "&#38;"];
+
 /// Words before a setting.
 const COMMANDS: [&[u8]; 5] = [b"export", b"set", b"env", b"arg", b"setx"];
 

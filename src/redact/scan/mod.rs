@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use self::assigned::Begin;
 pub(super) use self::assigned::{is_assigned, is_code};
-use self::ends::Ends;
+use self::ends::{AMPERSANDS, Ends};
 use self::held::{Begun, Held, Quote, Role, is_between, slashes_before};
 use super::json::outside;
 use super::levels::Levels;
@@ -145,7 +145,7 @@ impl Scanner {
         if notes.applies(Rule::Assignments)
             && let Some(found) = assigned::name_before(text, self.at, notes.redactor.known_names())
         {
-            return self.assigned(text, input, found);
+            return self.assigned(text, input, found, notes);
         }
         self.at += 1;
         Step::On
@@ -172,10 +172,19 @@ impl Scanner {
     }
 
     /// Looks at what a telling name with nothing around it is followed by.
-    fn assigned(&mut self, text: &[u8], input: Input, (name, tells): (&str, Tells)) -> Step {
+    fn assigned(
+        &mut self,
+        text: &[u8],
+        input: Input,
+        (name, tells): (&str, Tells),
+        notes: &Notes<'_>,
+    ) -> Step {
         let begins = name.as_ptr().addr() - text.as_ptr().addr();
         match assigned::begin(text, begins, self.at) {
             Begin::At(start, ends) => {
+                let is_parameter = notes.applies(Rule::FurtherLooks)
+                    && AMPERSANDS.iter().any(|it| text[..begins].ends_with(it.as_bytes()));
+                let ends = if is_parameter { Ends::Word } else { ends };
                 // Others may have their end elsewhere.
                 let is_read = ends == Ends::Word && start < self.word;
                 self.at = if is_read { self.word } else { start };

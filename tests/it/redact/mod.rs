@@ -3,6 +3,7 @@
 mod binary;
 mod compressed;
 mod corpus;
+mod further;
 mod live;
 mod names;
 mod own;
