@@ -29,11 +29,25 @@ pub(super) fn looks(redactor: &Redactor, request: &mut Request, before: &Secrets
     let mut own = before.sparing();
     let mut notes = Notes { redactor, side: Side::Request, secrets: &mut own };
     if notes.applies(Rule::Looks) {
-        edit_text(&mut request.path, |text| look::find(text.as_bytes(), &mut notes));
+        edit_text(&mut request.path, |text| looks_in_target(text, &mut notes));
         looks_in_headers(&mut request.headers, &mut notes);
-        edit_request_body(redactor, request, |text| look::find(text, &mut notes));
+        let is_form = Media::of_headers(&request.headers) == Media::Form;
+        edit_request_body(redactor, request, |text| {
+            let mut edits = look::find(text, &mut notes);
+            if let Some(form) = str::from_utf8(text).ok().filter(|_| is_form) {
+                edits.extend(url::looks(form, 0..form.len(), &mut notes));
+            }
+            edits
+        });
     }
     own
+}
+
+/// What is known by its look in a request target.
+pub(super) fn looks_in_target(target: &str, notes: &mut Notes<'_>) -> Vec<Edit> {
+    let mut edits = look::find(target.as_bytes(), notes);
+    edits.extend(url::looks_in_target(target, notes));
+    in_order(edits)
 }
 
 /// The same for an answer.

@@ -471,7 +471,7 @@ impl Redactor {
         let secrets = &mut Secrets::default();
         let mut notes = Notes { redactor: self, side: Side::Request, secrets };
         let mut edits = apply::target(path_and_query, &mut notes);
-        edits.extend(look::find(path_and_query.as_bytes(), &mut notes));
+        edits.extend(apply::looks_in_target(path_and_query, &mut notes));
         let edited = splice(path_and_query.as_bytes(), &in_order(edits));
         String::from_utf8_lossy(&edited).into_owned()
     }

@@ -25,10 +25,12 @@ pub(super) enum Rule {
     Graphql,
     Texts,
     FurtherLooks,
+    FurtherNested,
+    FurtherTexts,
 }
 
 impl Rule {
-    pub(super) const ALL: [(Self, &str); 18] = [
+    pub(super) const ALL: [(Self, &str); 20] = [
         (Self::Headers, "headers/1"),
         (Self::Cookies, "cookies/1"),
         (Self::Query, "query/1"),
@@ -47,6 +49,8 @@ impl Rule {
         (Self::Graphql, "graphql/1"),
         (Self::Texts, "texts/1"),
         (Self::FurtherLooks, "looks/2"),
+        (Self::FurtherNested, "nested/2"),
+        (Self::FurtherTexts, "texts/2"),
     ];
 
     pub(super) const fn name(self) -> &'static str {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::name::{self, Tells};
 use super::rule::{Notes, Rule};
-use super::{body, json, value};
+use super::{body, json, look, value};
 use crate::cassette::splice::Edit;
 use crate::text::form;
 use crate::text::json::Places;
@@ -89,6 +89,10 @@ fn within(
     let begins = ["{", "[", "%7B", "%7b", "%5B", "%5b", "+", "%20"];
     let is_json = begins.iter().any(|it| spelled.starts_with(it));
     let is_url = depth < DEEPEST && ["%3D", "%3d"].iter().any(|it| spelled.contains(it));
+    if !is_url && depth < DEEPEST && is_encoded_again(spelled) && notes.applies(Rule::FurtherNested)
+    {
+        return within_encoded(spelled, (offset, depth), query, notes);
+    }
     // Elsewhere a name and its value have to have room in it.
     let is_text = notes.applies(Rule::Texts)
         && spelled.len() > SHORTEST_TEXT
@@ -105,6 +109,47 @@ fn within(
         found = body::find_in_text(&places.text, notes);
     }
     json::outside(&places, found).collect()
+}
+
+/// Whether the sign between a name and its value is encoded more than once.
+fn is_encoded_again(spelled: &str) -> bool {
+    ["%253D", "%253d", "%25253D", "%25253d"].iter().any(|it| spelled.contains(it))
+}
+
+/// The edits for a value that is encoded once more than one within a URL is.
+fn within_encoded(
+    spelled: &str,
+    (offset, depth): (usize, usize),
+    query: Option<&str>,
+    notes: &mut Notes<'_>,
+) -> Vec<Edit> {
+    let places = Places::of_form_value(spelled, offset);
+    let found = str::from_utf8(&places.text)
+        .map_or_else(|_| Vec::new(), |text| within(text, (0, depth + 1), query, notes));
+    json::outside(&places, found).collect()
+}
+
+/// What is known by its look in the values of a query or a form: there it is spelled otherwise than anywhere else.
+pub(super) fn looks(text: &str, range: Range<usize>, notes: &mut Notes<'_>) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    if !notes.applies(Rule::FurtherTexts) {
+        return edits;
+    }
+    for value in form::fields(text, range, &['&', '#', '?']).filter_map(|field| field.value) {
+        let spelled = &text[value.clone()];
+        if spelled.len() > SHORTEST_TEXT && spelled.contains(['%', '+']) {
+            let places = Places::of_form_value(spelled, value.start);
+            let found = look::find(&places.text, notes);
+            edits.extend(json::outside(&places, found));
+        }
+    }
+    edits
+}
+
+/// The same for a request target.
+pub(super) fn looks_in_target(target: &str, notes: &mut Notes<'_>) -> Vec<Edit> {
+    let query = target.find(['?', '#']);
+    query.map_or_else(Vec::new, |start| looks(target, start + 1..target.len(), notes))
 }
 
 /// The edits for parameters of a URL in a parameter whose `?` is not encoded, as some clients write it:

@@ -18,6 +18,8 @@ fn random(seed: &str) -> String {
     numbers.map(|it| char::from(LETTERS[(it >> 33) as usize % LETTERS.len()])).take(28).collect()
 }
 
+const FORM: [(&str, &str); 1] = [("content-type", "application/x-www-form-urlencoded")];
+
 /// What is kept of a request, twice redacted as once.
 #[track_caller]
 fn kept(mut asked: Request) -> Request {
@@ -83,6 +85,32 @@ fn a_segment_of_a_path_behind_a_telling_word_is_replaced_if_it_looks_random() {
     ] {
         assert_eq!(path(&plain), plain);
     }
+}
+
+#[test]
+fn parameters_of_an_address_are_read_however_often_it_is_encoded() {
+    let key = random("twice");
+    let encoded = |text: &str| {
+        let spell = |byte: u8| match byte {
+            byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+            byte => format!("%{byte:02X}"),
+        };
+        text.bytes().map(spell).collect::<String>()
+    };
+    for address in ["https://b.example/cb?x=1&access_token=KEY&z=1", "/cb?client_secret=KEY"] {
+        let address = address.replace("KEY", &key);
+        let (twice, thrice) = (encoded(&encoded(&address)), encoded(&encoded(&encoded(&address))));
+        for asked in [format!("/login?next={twice}&y=1"), format!("/login?next={thrice}")] {
+            let redacted = path(&asked);
+            assert!(!redacted.contains(&key[..8]) && redacted.contains("[redacted:"), "{redacted}");
+            assert_eq!(older(request(&asked, &[], ""), "nested/2").path, asked);
+        }
+        let said = format!("{{\"url\":\"https://a.example/login?next={twice}\"}}");
+        check_gone(body("application/json", &said).as_bytes(), &key);
+        check_gone(live(&said).as_bytes(), &key);
+    }
+    let plain = format!("/login?next={}", encoded(&encoded("https://b.example/?page=2&sort=a")));
+    assert_eq!(path(&plain), plain);
 }
 
 #[test]
@@ -223,6 +251,34 @@ fn a_text_with_a_secret_that_stands_elsewhere_goes_as_a_whole_in_both() {
 
     assert_eq!(recorded.interactions[0].request.body, alone.body);
     assert_eq!(alone.body, r#"{"data":"[redacted:base64-text]"}"#);
+}
+
+#[test]
+fn what_a_look_tells_is_found_in_forms_and_queries_as_in_texts() {
+    let key = random("form");
+    let spelled = |text: &str| {
+        let spell = |byte: u8| match byte {
+            b' ' => "+".to_owned(),
+            byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+            byte => format!("%{byte:02X}"),
+        };
+        text.bytes().map(spell).collect::<String>()
+    };
+    for (text, name) in [
+        ("ALTER USER bob PASSWORD '@'", "sql-password"),
+        ("CREATE USER bob IDENTIFIED BY '@'", "sql-password"),
+        ("curl -u me:@ https://x", "cli-user"),
+    ] {
+        let form = format!("n=1&sql={}&m=2", spelled(&text.replace('@', &key)));
+        let expected = form.replace(&key, &format!("[redacted:{name}]"));
+        assert_eq!(kept(request("/", &FORM, form.as_str())).body, expected.as_bytes());
+        assert_eq!(path(&format!("/q?{form}")), format!("/q?{expected}"));
+        assert_eq!(Redactor::standard().url(&format!("/q?{form}")), format!("/q?{expected}"));
+        let asked = request("/", &FORM, form.as_str());
+        assert_eq!(older(asked, "texts/2").body, form.as_bytes());
+    }
+    let plain = format!("/q?sql={}", spelled("SELECT name, id FROM users WHERE id = 'a1b2c3d4'"));
+    assert_eq!(path(&plain), plain);
 }
 
 #[test]
