@@ -79,12 +79,16 @@ fn find(name: &str, bytes: &Bytes, notes: &mut Notes<'_>) -> Vec<Edit> {
 
 /// Whether a field that is none of the usual ones holds a credential.
 fn tells(name: &str, value: &Bytes, notes: &Notes<'_>) -> bool {
-    match name::composed(name) {
-        Tells::Perhaps => {
-            let name = name.to_ascii_lowercase();
-            str::from_utf8(value).is_ok_and(|value| notes.may_be_secret(&name, value))
-        }
-        tells => tells == Tells::Secret,
+    let tells = name::composed(name);
+    let is_key = notes.applies(Rule::Keys) && name::is_key(name);
+    let may_be = |value| {
+        let name = name.to_ascii_lowercase();
+        notes.may_be_secret(&name, value) || (is_key && notes.may_be_key(value))
+    };
+    match tells {
+        Tells::Secret => true,
+        Tells::Nothing | Tells::Secrets | Tells::Holder if !is_key => false,
+        _ => str::from_utf8(value).is_ok_and(may_be),
     }
 }
 

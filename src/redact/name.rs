@@ -1,6 +1,7 @@
 //! Which names tell that their value is a secret.
 
 mod endings;
+mod keys;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -8,6 +9,7 @@ use std::sync::LazyLock;
 use foldhash::fast::FixedState;
 
 use self::endings::may_tell;
+pub(super) use self::keys::is_key;
 use super::value;
 
 /// Last words that tell whatever stands before them.
@@ -305,7 +307,7 @@ pub(super) fn header(name: &str) -> bool {
 /// Whether the look of a value decides what such a name tells.
 pub(crate) fn is_weak(name: &str) -> bool {
     match field(name) {
-        Tells::Nothing => composed(name) == Tells::Perhaps,
+        Tells::Nothing => composed(name) == Tells::Perhaps || is_key(name),
         tells => tells == Tells::Perhaps,
     }
 }

@@ -27,10 +27,11 @@ pub(super) enum Rule {
     FurtherLooks,
     FurtherNested,
     FurtherTexts,
+    Keys,
 }
 
 impl Rule {
-    pub(super) const ALL: [(Self, &str); 20] = [
+    pub(super) const ALL: [(Self, &str); 21] = [
         (Self::Headers, "headers/1"),
         (Self::Cookies, "cookies/1"),
         (Self::Query, "query/1"),
@@ -51,6 +52,7 @@ impl Rule {
         (Self::FurtherLooks, "looks/2"),
         (Self::FurtherNested, "nested/2"),
         (Self::FurtherTexts, "texts/2"),
+        (Self::Keys, "keys/1"),
     ];
 
     pub(super) const fn name(self) -> &'static str {
@@ -139,6 +141,12 @@ impl Notes<'_> {
                 looks() || (value::may_be_random(value) && is_as_long())
             }
         }
+    }
+
+    /// Whether the key in a header field is one though it looks like an identifier.
+    pub(super) fn may_be_key(&self, value: &str) -> bool {
+        // Where a recording tells, its names say it all.
+        !matches!(self.redactor.told, Some(Told::Names(_))) && value::is_uuid(value)
     }
 
     /// Whether a string below a name such as `env` is a secret.

@@ -169,6 +169,13 @@ fn is_scrambled(value: &str) -> bool {
     all >= 8 && changed * 2 > all
 }
 
+/// Whether a value is a UUID.
+pub(super) fn is_uuid(value: &str) -> bool {
+    let lengths = value.split('-').map(str::len);
+    lengths.eq([8, 4, 4, 4, 12])
+        && value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+}
+
 /// Whether letters and digits stand side by side.
 fn is_mixed(run: &str) -> bool {
     let has = |is: fn(&u8) -> bool| run.bytes().any(|byte| is(&byte));

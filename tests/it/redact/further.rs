@@ -159,6 +159,34 @@ fn names_and_values_that_take_turns_in_a_list_are_read() {
 }
 
 #[test]
+fn a_key_in_a_header_field_is_one_also_where_it_is_a_uuid() {
+    let key = format!("6f1c2d3e-{}-4c2d-8e3f-a1b2c3d4e5f6", "0b1a");
+    let shown = |name: &str| {
+        let asked = kept(request("/", &[(name, &key)], ""));
+        asked.headers.get(name).map(str::to_owned)
+    };
+    for name in ["Key", "X-Query-Key", "X-Insert-Key", "X-Acme-Key"] {
+        assert_eq!(shown(name), Some(format!("[redacted:{}]", name.to_ascii_lowercase())));
+        let asked = older(request("/", &[(name, &key)], ""), "keys/1");
+        assert_eq!(asked.headers.get(name), Some(&*key));
+    }
+    for name in [
+        "Idempotency-Key",
+        "X-Idempotency-Key",
+        "X-Correlation-Key",
+        "Surrogate-Key",
+        "X-Request-Id",
+        "X-Session-Id",
+        "Mcp-Session-Id",
+        "X-Tenant-Key",
+    ] {
+        assert_eq!(shown(name), Some(key.clone()), "{name}");
+    }
+    let plain = kept(request("/", &[("Key", "value")], ""));
+    assert_eq!(plain.headers.get("key"), Some("value"));
+}
+
+#[test]
 fn an_id_of_a_session_is_a_secret_if_it_is_one_as_a_cookie() {
     let id = random("session");
     let said = format!("{{\"session\":\"{id}\",\"sessionid\":\"{id}\"}}");
