@@ -13,7 +13,7 @@ use super::{Exit, tell};
 use crate::cassette::Name;
 use crate::error::{Error, Result};
 use crate::serve::recorder::{Course, Recording, Saved};
-use crate::session::{self, Closed, Session, SessionBuilder, Summary};
+use crate::session::{self, Client, Closed, Session, SessionBuilder, Summary};
 use crate::store;
 use crate::store::mode::is_ci;
 
@@ -131,7 +131,7 @@ async fn prove(
     // A client that goes on after a miss may do so for ever.
     let limit = PROOF.max(took * 10);
     let mut is_endless = false;
-    let proven = settings.prove(summary, async |session, is_elsewhere| {
+    let proven = settings.prove(summary, Client::Started, async |session, is_elsewhere| {
         let zone = if is_elsewhere { Zone::Another } else { Zone::Ours };
         if is_endless || signals.heard() == Heard::Some {
             return None;

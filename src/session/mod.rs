@@ -47,6 +47,8 @@ use std::time::Duration;
 
 pub use crate::serve::server::Cut;
 pub use event::{Event, Miss};
+#[cfg(feature = "cli")]
+pub(crate) use proof::Client;
 pub use proof::Proven;
 pub use service::{Body, Service};
 pub use settings::SessionBuilder;

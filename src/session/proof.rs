@@ -1,6 +1,6 @@
 //! Proves that a recording replays.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use super::tokens::Tokens;
@@ -48,6 +48,34 @@ pub struct Proven {
     pub(crate) tokens: Option<Tokens>,
 }
 
+/// What runs again to prove a recording.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Client {
+    /// A command.
+    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the command starts one"))]
+    Started,
+    /// A function of this process.
+    Here,
+}
+
+impl Client {
+    /// What a run of it has shown.
+    ///
+    /// # Rationale
+    ///
+    /// What a process makes up once, such as the name of its run, is the same as often as it says so. What is always
+    /// the same is written into the program.
+    fn shown(self, proof: Proof) -> Proof {
+        match self {
+            Self::Started => proof,
+            Self::Here => {
+                let same = proof.same().cloned().collect();
+                proof.with_sameness_of(&store::written(&same))
+            }
+        }
+    }
+}
+
 impl SessionBuilder {
     /// Runs a client against what it has just recorded, until nothing is missed. `run` is given the
     /// session and whether it should be another day for the client, and tells whether the client was content; nothing if
@@ -58,9 +86,10 @@ impl SessionBuilder {
     pub(crate) async fn prove(
         self,
         recorded: &Summary,
+        client: Client,
         mut run: impl AsyncFnMut(&Session, bool) -> Option<bool>,
     ) -> Result<Proven> {
-        let proven = self.clone().prove_as_written(recorded, &mut run).await?;
+        let proven = self.clone().prove_as_written(recorded, client, &mut run).await?;
         let renewed = recorded.recordings.iter().filter(|it| is_whole(it));
         let renewed = renewed.filter_map(|it| Some((it, it.afresh.as_deref()?)));
         let renewed: Vec<(&Recording, &Cassette)> = renewed.collect();
@@ -79,7 +108,7 @@ impl SessionBuilder {
         for ((recording, afresh), told) in renewed.iter().zip(&before) {
             write(&recording.folder, &recording.name, with_words_of(told, afresh))?;
         }
-        let again = self.prove_as_written(recorded, &mut run).await;
+        let again = self.prove_as_written(recorded, client, &mut run).await;
         if again.as_ref().is_ok_and(|it| it.replays) {
             let afresh = renewed.iter().map(|(it, _)| it.name.clone()).collect();
             return again.map(|it| Proven { afresh, ..proven.and(it) });
@@ -95,6 +124,7 @@ impl SessionBuilder {
     async fn prove_as_written(
         self,
         summary: &Summary,
+        client: Client,
         run: &mut impl AsyncFnMut(&Session, bool) -> Option<bool>,
     ) -> Result<Proven> {
         let mut proven = Proven::default();
@@ -147,9 +177,9 @@ impl SessionBuilder {
                 let denied: Vec<_> = denied.filter(is_new).collect();
                 proven.denied.extend(denied);
             }
-            for (name, proof) in &proofs {
-                if let Some(folder) = recorded.get(name) {
-                    proven.add(name, learn(folder, name, proof)?);
+            for (name, proof) in proofs {
+                if let Some(folder) = recorded.get(&name) {
+                    proven.add(&name, learn(folder, &name, &client.shown(proof))?);
                 }
             }
         }
@@ -270,7 +300,8 @@ impl Proven {
 pub(super) fn learn_more(folder: &Path, proofs: &[(Name, Proof)]) -> Result<Vec<Id>> {
     let mut made_up = Vec::new();
     for (name, proof) in proofs {
-        made_up.extend(learn(folder, name, &proof.clone().without_sameness())?.made_up);
+        made_up
+            .extend(learn(folder, name, &proof.clone().with_sameness_of(&HashSet::new()))?.made_up);
     }
     Ok(made_up)
 }

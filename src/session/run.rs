@@ -6,7 +6,7 @@ use std::task::Poll;
 use std::{future, thread};
 
 use super::event::Miss;
-use super::proof::is_whole;
+use super::proof::{Client, is_whole};
 #[cfg(feature = "macros")]
 use super::summary;
 use super::unfinished;
@@ -76,7 +76,7 @@ impl SessionBuilder {
         let summary = session.finish().await?;
         if summary.recordings.iter().any(is_whole) {
             // A test that panics may do so by what it missed, which the next run knows.
-            let proven = self.prove(&summary, async |session, _| {
+            let proven = self.prove(&summary, Client::Here, async |session, _| {
                 Some(matches!(caught(again(asserted.again(test(session)))).await, Ok(Ok(_))))
             });
             proven.await?.checked()?;

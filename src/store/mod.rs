@@ -24,6 +24,7 @@ mod list;
 mod mention;
 pub(crate) mod mode;
 #[cfg(feature = "insta")]
+mod program;
 mod proving;
 mod regular;
 mod replace;
@@ -54,6 +55,7 @@ pub(crate) use list::{folders_called, stems};
 #[cfg(feature = "cli")]
 pub(crate) use mention::from_here;
 pub(crate) use mention::{mention, mention_path, taking};
+pub(crate) use program::written;
 #[cfg(feature = "insta")]
 pub(crate) use proving::{Asserted, is_asserted};
 #[cfg(feature = "cli")]

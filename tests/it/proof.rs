@@ -416,6 +416,20 @@ async fn what_only_looked_made_up_must_come_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_process_makes_up_once_is_open_for_the_next_one() {
+    // The same in each run of the proof, and no text of the program.
+    let made_up = |seed: &str| format!("run-{}", &blake3::hash(seed.as_bytes()).to_hex()[..16]);
+    let ask =
+        |url: &str, name: &str| post(&format!("{url}/things"), &format!(r#"{{"name":"{name}"}}"#));
+    let (stage, result) = proved(|url, _| vec![ask(url, &made_up("one"))]).await;
+    result.unwrap();
+
+    let session = stage.replay().await;
+    assert_eq!(ask(&session.url(), &made_up("another")).status, 200);
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_the_server_issued_is_not_made_up_however_often_it_differs() {
     let (stage, result) = proved(|url, run| {
         let made = post(&format!("{url}/agents"), "{}").text();

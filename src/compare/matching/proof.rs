@@ -186,9 +186,14 @@ impl Proof {
         Some(number)
     }
 
-    /// It as what shows of no value that it is always the same.
-    pub(crate) fn without_sameness(mut self) -> Self {
-        self.called.retain(|_, (_, other)| *other > 0);
+    /// The values that were the same each time.
+    pub(crate) fn same(&self) -> impl Iterator<Item = &String> {
+        self.called.iter().filter(|(_, (_, other))| *other == 0).map(|(value, _)| value)
+    }
+
+    /// It as what shows only of these values that they are always the same.
+    pub(crate) fn with_sameness_of(mut self, known: &HashSet<String>) -> Self {
+        self.called.retain(|value, (_, other)| *other > 0 || known.contains(value));
         self
     }
 
