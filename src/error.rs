@@ -133,8 +133,10 @@ pub(crate) enum Kind {
     NotBuilt {
         feature: &'static str,
     },
-    /// Another process is recording this cassette.
+    /// Somebody else is recording this cassette.
     Busy,
+    /// A session that asks a live server runs on a clock that stands still.
+    ClockStandsStill,
     /// Somebody else's journal stands where this one would.
     ForeignJournal,
     /// Requests had no recorded answer.
@@ -424,7 +426,10 @@ impl fmt::Display for Kind {
             Self::NotBuilt { feature } => {
                 write!(f, "retape was built without the feature `{feature}`")
             }
-            Self::Busy => f.write_str("another process is recording this cassette"),
+            Self::Busy => f.write_str("this cassette is being recorded already"),
+            Self::ClockStandsStill => f.write_str(
+                "the clock of the runtime stands still, so no live server can be waited for",
+            ),
             Self::ForeignJournal => f.write_str(FOREIGN_JOURNAL),
             Self::Missed { count } => counted(f, *count, REQUESTS, "no recorded answer"),
             Self::Unanswered { is_all } => f.write_str(UNANSWERED[usize::from(*is_all)]),

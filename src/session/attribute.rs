@@ -10,6 +10,7 @@ use tokio::runtime::Runtime;
 use super::run::{Failed, Left, caught};
 use super::{Session, SessionBuilder};
 use crate::cassette::Name;
+use crate::error::Error;
 use crate::store::mode::Mode;
 
 /// The name of a test's cassette: its path, `agents::tests::are_listed`, as that of a file.
@@ -27,6 +28,7 @@ pub fn run<T: Outcome>(settings: SessionBuilder, test: impl AsyncFn(&Session) ->
         Ok(()) => {}
         Err(Failed::Session(error)) => panic!("{error:?}"),
         Err(Failed::Test(Failure(why), left)) => panic!("{}", told(why, &left)),
+        Err(Failed::Again(error, failure)) => panic!("{}", again(&error, failure)),
     }
 }
 
@@ -69,6 +71,7 @@ pub fn run_to_panic<T: Outcome>(
         Ok(None) => return,
         Err(Failed::Session(error)) => format!("{error:?}"),
         Err(Failed::Test(Failure(why), left)) => told(why, &left),
+        Err(Failed::Again(error, failure)) => again(&error, failure),
     };
     if is_open.get() { panic!("{why}") } else { eprintln!("{why}") }
 }
@@ -100,6 +103,12 @@ fn runtime() -> Runtime {
 /// Why a test failed, and what its session knows of that: the error of a client says `470 Not Recorded` at best.
 fn told(why: String, left: &Left) -> String {
     std::iter::once(why).chain(left.told()).collect::<Vec<_>>().join("\n")
+}
+
+/// Why a recording does not replay, and what the test said itself when it ran against it.
+fn again(error: &Error, failure: Option<Failure>) -> String {
+    let own = failure.map(|Failure(why)| format!("\nagainst its recording the test says: {why}"));
+    format!("{error:?}{}", own.unwrap_or_default())
 }
 
 /// As [`run`], for a test that blocks. The session is served by another thread.

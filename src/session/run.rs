@@ -50,7 +50,7 @@ impl SessionBuilder {
     ) -> Result<T, E> {
         match self.attempt(test).await {
             Ok(value) => Ok(value),
-            Err(Failed::Session(error)) => Err(error.into()),
+            Err(Failed::Session(error) | Failed::Again(error, _)) => Err(error.into()),
             Err(Failed::Test(error, left)) => {
                 left.print();
                 Err(error)
@@ -75,11 +75,16 @@ impl SessionBuilder {
         };
         let summary = session.finish().await?;
         if summary.recordings.iter().any(is_whole) {
+            let mut failed = None;
             // A test that panics may do so by what it missed, which the next run knows.
             let proven = self.prove(&summary, Client::Here, async |session, _| {
-                Some(matches!(caught(again(asserted.again(test(session)))).await, Ok(Ok(_))))
+                let ran = caught(again(asserted.again(test(session)))).await;
+                let is_content = matches!(ran, Ok(Ok(_)));
+                failed = ran.ok().and_then(Result::err);
+                Some(is_content)
             });
-            proven.await?.checked()?;
+            let proven = proven.await?.checked();
+            proven.map_err(|unproven| Failed::Again(unproven, failed))?;
         }
         Ok(value)
     }
@@ -91,6 +96,8 @@ pub(super) enum Failed<E> {
     Session(Error),
     /// The test says so itself, and its session may know more.
     Test(E, Left),
+    /// Its recording does not replay, as far as is known because the test fails against it.
+    Again(Error, Option<E>),
 }
 
 impl<E> From<Error> for Failed<E> {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::beside::Beside;
 use super::gateway::Gateway;
@@ -17,7 +17,7 @@ use super::unfinished::Unfinished;
 use super::{Event, Session, run};
 use crate::cassette::Name;
 use crate::config::{Compare, Config, Fault, Redaction, Rules};
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::redact::Redactor;
 use crate::review::report::Rerun;
 use crate::serve::recorder::{Patience, Wording};
@@ -53,6 +53,7 @@ pub struct SessionBuilder {
     misses: Option<PathBuf>,
     lax: Option<PathBuf>,
     pub(super) may_be_unused: bool,
+    pub(super) is_strict: bool,
     pub(super) is_proving: bool,
     is_upstream_spared: bool,
     /// Whether it is opened in a running session.
@@ -71,6 +72,18 @@ pub struct SessionBuilder {
 
 /// What a clock can count to for sure: `Duration::MAX` means no limit, and none is added to it.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// What helps where the clock of a test stands still.
+const ANOTHER_CLOCK: &str = "leave out `start_paused` to record, or call `tokio::time::resume()` before the session \
+                             starts; it replays with either clock";
+
+/// Whether the clock of the runtime stands still: then no time passes while a live server is waited for, and what
+/// limits that is over at once.
+fn stands_still() -> bool {
+    let (begun, now) = (Instant::now(), tokio::time::Instant::now());
+    while begun.elapsed().is_zero() {}
+    now.elapsed().is_zero()
+}
 
 /// When the default cassette is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,6 +137,7 @@ impl SessionBuilder {
             misses: None,
             lax: None,
             may_be_unused: false,
+            is_strict: false,
             is_proving: false,
             is_upstream_spared: false,
             is_opened: false,
@@ -295,6 +309,14 @@ impl SessionBuilder {
         self
     }
 
+    /// In replay, everything recorded has to be asked for, and every fault has to meet a request: as
+    /// [`Summary::all_played`](super::Summary::all_played) and
+    /// [`Summary::all_faults_met`](super::Summary::all_faults_met).
+    pub fn strict(mut self) -> Self {
+        self.is_strict = true;
+        self
+    }
+
     /// A session on another cassette with the same settings. What it misses counts where it was opened.
     pub(super) fn opened(mut self, cassette: &str) -> Self {
         self.cassette = cassette.to_owned();
@@ -406,6 +428,9 @@ impl SessionBuilder {
         let listen = self.listen;
         let settings = self.clone();
         let gateway = Arc::new(Gateway::open(self.complete()?, Beside::default()).await?);
+        if gateway.plan() != Mode::Replay && stands_still() {
+            return Err(Error::new(Kind::ClockStandsStill).with_hint(ANOTHER_CLOCK));
+        }
         let listener = Server::bind(listen).await?;
         gateway.listens_at(listener.local_addr().ok());
         let names = match gateway.mode() {

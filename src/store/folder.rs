@@ -5,8 +5,8 @@ use std::path::Path;
 use super::disk;
 use crate::error::{Error, Result};
 
-const ANOTHER: &str =
-    "choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`";
+pub(super) const ANOTHER: &str = "choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`; in a \
+                                   Rust test `.cassettes(DIR)`";
 
 /// Makes a folder and those above it, where they are not there.
 ///

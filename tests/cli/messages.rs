@@ -353,10 +353,10 @@ fn a_folder_that_cannot_be_written_is_told_before_the_server_is_asked() {
     assert_snapshot!(stage.harmless(&said(&output)), @r"
     not recorded: GET /1
       cannot create folder (`FOLDER/cassettes`): File exists (os error 17)
-      hint: `FOLDER/cassettes` is a file, not a folder; choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`
+      hint: `FOLDER/cassettes` is a file, not a folder; choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`; in a Rust test `.cassettes(DIR)`
     error: cannot create folder (`FOLDER/cassettes`)
       because: File exists (os error 17)
-    hint: `FOLDER/cassettes` is a file, not a folder; choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`
+    hint: `FOLDER/cassettes` is a file, not a folder; choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`; in a Rust test `.cassettes(DIR)`
     ");
 }
 

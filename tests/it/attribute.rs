@@ -160,6 +160,24 @@ fn a_test_that_fails_says_what_it_missed() {
     assert!(panicking.contains(&format!("{head}\n  `openai/rest` (")), "{panicking}");
 }
 
+/// Fails against what it has recorded, if it runs in a process of its own.
+#[retape::test(mode = Mode::Record, upstream = agents(), cassettes = failing())]
+async fn failing_again(session: &Session) -> Result<(), &'static str> {
+    let _ = reqwest::get(format!("{}/v1/agents", session.url())).await;
+    let is_again = session.mode() == Mode::Replay && std::env::var_os(ALONE).is_some();
+    if is_again { Err("too old") } else { Ok(()) }
+}
+
+#[test]
+fn a_test_that_fails_against_its_recording_says_why() {
+    let stage = Stage::new();
+    let output = alone("failing_again", "fail").env("RETAPE_TEST_FOLDER", stage.folder()).output();
+
+    let told = String::from_utf8(output.unwrap().stdout).unwrap();
+    assert!(told.contains("the recording does not replay in 3 runs\n"), "{told}");
+    assert!(told.contains("\nagainst its recording the test says: Error: \"too old\"\n"), "{told}");
+}
+
 /// Records, unless it runs in a process of its own that is to replay.
 fn asserted() -> (Mode, PathBuf) {
     match std::env::var(ALONE).as_deref() {

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::stage::Stage;
 use crate::support::client::{ask, get, post, request, split};
 use crate::support::socket::{Ended, Socket, Sockets};
+use crate::support::upstream::Upstream;
 use crate::support::wire::Wire;
 
 const STREAM: [&str; 3] = ["data: {\"a\":1}\n\n", "data: {\"b\":2}\n\n", "data: [DONE]\n\n"];
@@ -228,6 +229,32 @@ async fn a_fault_that_met_no_request_is_told() {
     assert_eq!(summary.unmet.len(), 3);
     let error = summary.all_faults_met().unwrap_err();
     assert_eq!(error.to_string(), "`/v1/other: 503` met no request");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_strict_session_fails_by_a_fault_that_met_no_request_and_by_what_was_not_asked_for() {
+    let stage = stage();
+    let strict = async |fault: &str| {
+        let session = stage.session(Mode::Replay).fault(fault.parse().unwrap()).strict();
+        session.start().await.unwrap()
+    };
+    let session = strict("/v1/other: 503").await;
+    get(&format!("{}/v1/stream", session.url()));
+    let error = session.finish().await.unwrap_err().to_string();
+    assert!(error.contains("not played") || error.contains("met no request"), "{error}");
+
+    // What a session that records leaves out is no fault of its test.
+    let upstream = Upstream::json(|_| "{}".to_owned());
+    let other = Stage::new();
+    let settings = other.session(Mode::Record).upstream(upstream.url());
+    let session = settings.fault("/v1/other: 503".parse().unwrap()).strict().start().await.unwrap();
+    get(&format!("{}/v1/other", session.url()));
+    session.finish().await.unwrap();
+    let session = other.session(Mode::Replay).fault("/v1/x: 503".parse().unwrap()).strict();
+    let session = session.start().await.unwrap();
+    get(&format!("{}/v1/other", session.url()));
+    let error = session.finish().await.unwrap_err().to_string();
+    assert_eq!(error, "`/v1/x: 503` met no request");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -174,7 +174,7 @@ async fn a_recording_that_lacks_what_was_asked_replaces_no_cassette() {
     let recorded = get(&format!("{}/late", second.url()));
 
     let error = second.stop().await.unwrap_err();
-    let kept = "or record under another name; what could be recorded is kept as `tape.failed`";
+    let kept = "each test has its own; what could be recorded is kept as `tape.failed`";
     assert!(error.hint().unwrap().ends_with(kept), "{error:?}");
     assert_eq!((refused.status, recorded.status), (470, 200));
     assert_eq!(stage.files(), ["tape.failed.json", "tape.json"]);
@@ -200,8 +200,8 @@ async fn a_cassette_is_recorded_by_one_recorder_at_a_time() {
     assert_eq!((refused.status, allowed.status), (470, 200));
     let text = format!("{error:?}").replace(&stage.folder().display().to_string(), "FOLDER");
     assert_snapshot!(text, @r"
-    another process is recording this cassette (`FOLDER/tape.json.part`)
-    hint: wait for it, or record under another name
+    this cassette is being recorded already (`FOLDER/tape.json.part`)
+    hint: wait for it, or record under another name: each test has its own
     ");
 }
 
@@ -263,7 +263,7 @@ async fn a_folder_that_cannot_be_made_is_told() {
     assert_eq!(stage.file("file"), "mine");
     assert_snapshot!(text, @r"
     cannot create folder (`FOLDER/file/sub`): Not a directory (os error 20)
-    hint: `FOLDER/file` is a file, not a folder; choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`
+    hint: `FOLDER/file` is a file, not a folder; choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`; in a Rust test `.cassettes(DIR)`
     ");
 }
 
@@ -276,7 +276,7 @@ async fn a_folder_that_refuses_files_is_told() {
 
     assert_snapshot!(text, @r"
     cannot create folder (`/proc/self/sub`): No such file or directory (os error 2)
-    hint: choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`
+    hint: choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`; in a Rust test `.cassettes(DIR)`
     ");
 }
 

@@ -429,6 +429,26 @@ async fn what_a_process_makes_up_once_is_open_for_the_next_one() {
     session.finish().await.unwrap();
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_session_on_a_clock_that_stands_still_replays_and_does_not_record() {
+    let (stage, server) = (Stage::new(), server());
+    let error = stage.session(Mode::Record).upstream(server.url()).start().await.unwrap_err();
+    assert!(error.to_string().starts_with("the clock of the runtime stands still"), "{error}");
+    assert!(error.hint().unwrap().contains("start_paused"), "{error:?}");
+
+    tokio::time::resume();
+    let session = stage.record(&server).await;
+    let url = format!("{}/things", session.url());
+    tokio::task::spawn_blocking(move || post(&url, "{}")).await.unwrap();
+    session.finish().await.unwrap();
+
+    tokio::time::pause();
+    let session = stage.replay().await;
+    let url = format!("{}/things", session.url());
+    tokio::task::spawn_blocking(move || post(&url, "{}")).await.unwrap();
+    session.finish().await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_the_server_issued_is_not_made_up_however_often_it_differs() {
     let (stage, result) = proved(|url, run| {

@@ -172,7 +172,10 @@ impl fmt::Display for Fault {
             Self::Unreachable(why) | Self::Broken(why) => f.write_str(why),
             Self::Target => f.write_str("what is asked for is not part of an address"),
             Self::Silent(limit) => {
-                write!(f, "it said nothing for {limit:?}; `--silence TIME` waits longer")
+                write!(
+                    f,
+                    "it said nothing for {limit:?}; `--silence TIME` (Rust: `.silence(…)`) waits longer"
+                )
             }
             Self::NotHttp => f.write_str("what it says is not HTTP"),
             Self::NotHttp1 => {

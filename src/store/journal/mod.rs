@@ -27,7 +27,7 @@ pub use reader::Reader;
 pub use recover::Recovered;
 
 use super::file::path_of;
-use super::folder::make_folder;
+use super::folder::{ANOTHER, make_folder};
 use super::{disk, regular};
 use crate::cassette::{Interaction, Name, Recorded};
 use crate::error::{Error, Kind, Result};
@@ -300,7 +300,6 @@ impl Writer {
 
 /// Opens a journal that nobody else writes, and makes the folder for it.
 fn locked(path: &Path) -> Result<File> {
-    let hint = "choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`";
     loop {
         make_folder(path.parent().unwrap_or(path))?;
         // What is no file is nobody's journal, and what a link leads to is somebody else's file.
@@ -313,7 +312,7 @@ fn locked(path: &Path) -> Result<File> {
             // Another recorder may have removed the folder, in which it had left nothing.
             Err(_) if !path.parent().is_none_or(Path::is_dir) => continue,
             opened => {
-                opened.map_err(|source| Error::io("write file", path, source).or_hint(hint))?
+                opened.map_err(|source| Error::io("write file", path, source).or_hint(ANOTHER))?
             }
         };
         match file.try_lock() {
@@ -321,9 +320,9 @@ fn locked(path: &Path) -> Result<File> {
             Ok(()) if is_at(&file, path) => return Ok(file),
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(Error::new(Kind::Busy)
-                    .at(path)
-                    .with_hint("wait for it, or record under another name"));
+                return Err(Error::new(Kind::Busy).at(path).with_hint(
+                    "wait for it, or record under another name: each test has its own",
+                ));
             }
             Err(TryLockError::Error(source)) => return Err(Error::io("lock file", path, source)),
         }
