@@ -427,9 +427,7 @@ impl fmt::Display for Kind {
                 write!(f, "retape was built without the feature `{feature}`")
             }
             Self::Busy => f.write_str("this cassette is being recorded already"),
-            Self::ClockStandsStill => f.write_str(
-                "the clock of the runtime stands still, so no live server can be waited for",
-            ),
+            Self::ClockStandsStill => f.write_str(CLOCK_STANDS_STILL),
             Self::ForeignJournal => f.write_str(FOREIGN_JOURNAL),
             Self::Missed { count } => counted(f, *count, REQUESTS, "no recorded answer"),
             Self::Unanswered { is_all } => f.write_str(UNANSWERED[usize::from(*is_all)]),
@@ -460,6 +458,9 @@ const REQUESTS: [&str; 2] = ["request has", "requests have"];
 const UNPLAYED: [&str; 2] = ["recorded interaction was", "recorded interactions were"];
 
 const FOREIGN_JOURNAL: &str = "a killed recorder of another release left this journal";
+
+const CLOCK_STANDS_STILL: &str =
+    "the clock of the runtime stands still, so no live server can be waited for";
 
 const OUT_OF_FILES: &str =
     "not everything was recorded: retape may open no more files and connections";

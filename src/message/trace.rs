@@ -1,6 +1,7 @@
 //! The types of a body's messages, in order.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 
 use super::{Message, Protocols, Tag, telling};
@@ -35,15 +36,21 @@ impl Trace {
     /// The trace of a body's messages.
     pub fn of(messages: &[Message], protocols: &Protocols) -> Self {
         let mut trace = Self::default();
-        let mut before: Option<Identity<'_>> = None;
-        for (place, message) in messages.iter().enumerate() {
+        let identities = messages.iter().map(|message| match message.is_keep_alive() {
+            true => Identity::default(),
+            false => Identity::of(message, protocols),
+        });
+        let identities: Vec<Identity<'_>> = identities.collect();
+        let repeated = repeated(&identities);
+        let mut before: Option<&Identity<'_>> = None;
+        for ((place, message), identity) in messages.iter().enumerate().zip(&identities) {
             if message.is_keep_alive() {
                 trace.keep_alives += 1;
                 continue;
             }
-            let identity = Identity::of(message, protocols);
-            match trace.steps.last_mut().zip(before.as_ref()) {
-                Some((step, before)) if step.goes_on_with(message, before.relation(&identity)) => {
+            let relation = before.map(|before| before.relation(identity, &repeated));
+            match trace.steps.last_mut().zip(relation) {
+                Some((step, relation)) if step.goes_on_with(message, relation) => {
                     step.messages.push(place);
                     step.last_ms = message.ms;
                 }
@@ -71,6 +78,7 @@ impl Step {
             && match relation {
                 Relation::Same => true,
                 Relation::Different => false,
+                Relation::Counted => self.is_piece,
                 // Without any identity, two of the same type are two messages, unless the type
                 // itself says that it is a part of one.
                 Relation::Unsaid => !self.tag.is_named() || self.is_piece,
@@ -92,7 +100,14 @@ impl fmt::Display for Trace {
 
 /// What a message says of its identity: the places where it does, and what stands there.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Identity<'p>(Vec<(Cow<'p, str>, String)>);
+struct Identity<'p> {
+    keys: Vec<Said<'p>>,
+    /// What tells of one without a type that a next one is another.
+    words: Vec<Said<'p>>,
+}
+
+/// A place, and what stands there.
+type Said<'p> = (Cow<'p, str>, String);
 
 /// How two messages relate by what they say of their identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +116,8 @@ enum Relation {
     Same,
     /// They are about different things.
     Different,
+    /// Each says what no other message does: a number that counts them, or the name of something.
+    Counted,
     /// Neither says anything that can be compared.
     Unsaid,
 }
@@ -115,24 +132,51 @@ impl<'p> Identity<'p> {
         let keys = protocols.of_message(&object).into_iter().flat_map(|protocol| protocol.keys());
         let keys =
             keys.filter_map(|key| Some((Cow::Borrowed(key.as_str()), said(object.at(key)?)?)));
-        // Of messages without a type, what came of something tells that a next one is another.
         let is_untyped = matches!(message.tag, Tag::Untyped(_));
         let words = json.members().filter(|(name, _)| is_untyped && telling::is_outcome(name));
         let words = words.filter_map(|(name, it)| Some((name.into_owned().into(), said(it)?)));
-        Self(keys.chain(words).collect())
+        Self { keys: keys.collect(), words: words.collect() }
     }
 
-    fn relation(&self, other: &Self) -> Relation {
-        let mut relation = Relation::Unsaid;
-        for (place, said) in &self.0 {
-            match other.0.iter().find(|(other, _)| other == place) {
-                Some((_, same)) if same == said => relation = Relation::Same,
-                Some(_) => return Relation::Different,
-                None => {}
+    /// What both say in the same places, and whether it is a word.
+    fn beside<'i>(
+        &'i self,
+        other: &'i Self,
+    ) -> impl Iterator<Item = (&'i Said<'p>, &'i Said<'p>, bool)> {
+        let of = |all: &'i [Said<'p>], others: &'i [Said<'p>], is_word: bool| {
+            all.iter().filter_map(move |said| {
+                let other = others.iter().find(|(place, _)| *place == said.0)?;
+                Some((said, other, is_word))
+            })
+        };
+        of(&self.keys, &other.keys, false).chain(of(&self.words, &other.words, true))
+    }
+
+    /// How it relates to another one.
+    fn relation(&self, other: &Self, repeated: &HashSet<&Said<'_>>) -> Relation {
+        let (mut is_same, mut is_counted) = (false, false);
+        for (said, other, is_word) in self.beside(other) {
+            if said == other {
+                is_same = true;
+            } else if is_word || repeated.contains(said) || repeated.contains(other) {
+                return Relation::Different;
+            } else {
+                is_counted = true;
             }
         }
-        relation
+        match (is_same, is_counted) {
+            (_, true) => Relation::Counted,
+            (true, false) => Relation::Same,
+            (false, false) => Relation::Unsaid,
+        }
     }
+}
+
+/// What several messages say.
+fn repeated<'i, 'p>(identities: &'i [Identity<'p>]) -> HashSet<&'i Said<'p>> {
+    let mut once = HashSet::new();
+    let all = identities.iter().flat_map(|identity| &identity.keys);
+    all.filter(|said| !once.insert(*said)).collect()
 }
 
 fn said(value: Text<'_>) -> Option<String> {

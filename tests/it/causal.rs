@@ -173,6 +173,10 @@ async fn an_answer_that_was_held_back_has_the_id_of_its_own_call() {
     let session = stage.replay().await;
     assert_eq!(called(&session, &[(1, 'c'), (2, 'b'), (3, 'a')]), [(3, 'a'), (1, 'c'), (2, 'b')]);
     session.finish().await.unwrap();
+    // What was meant by a call that is a miss is not waited for.
+    let session = stage.replay().await;
+    assert_eq!(called(&session, &[(1, 'a'), (2, 'x'), (3, 'c')]), [(1, 'a'), (3, 'c'), (2, 'b')]);
+    assert_eq!(session.stop().await.unwrap().misses.len(), 1);
 }
 
 /// A server that ends the stream of a call without an answer once the session is over.

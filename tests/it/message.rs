@@ -486,6 +486,24 @@ mod trace {
     }
 
     #[test]
+    fn what_counts_pieces_names_none() {
+        let piece = |index: usize| format!(r#"{{"type":"text.delta","index":{index}}}"#);
+        let check = |indices: &[usize], expected| {
+            let pieces: Vec<String> = indices.iter().map(|index| piece(*index)).collect();
+            check(&pieces.iter().map(String::as_str).collect::<Vec<_>>(), expected);
+        };
+        check(&[0, 1, 2, 3], "text.delta+");
+        check(&[0, 0, 1, 1], "text.delta+ text.delta+");
+        check(&[0, 0, 1], "text.delta+ text.delta");
+        // What another message says too is the name of something.
+        let item = |kind: &str, id: &str| format!(r#"{{"type":"{kind}","id":"{id}"}}"#);
+        let said = [("added", "a"), ("added", "b"), ("text.delta", "a"), ("text.delta", "b")];
+        let said: Vec<String> = said.iter().map(|(kind, id)| item(kind, id)).collect();
+        let said: Vec<&str> = said.iter().map(String::as_str).collect();
+        super::trace::check(&said, "added added text.delta text.delta");
+    }
+
+    #[test]
     fn without_identity_only_pieces_collapse() {
         check(&[r#"{"type":"stop"}"#, r#"{"type":"stop"}"#], "stop stop");
         check(&[r#"{"type":"text.delta"}"#, r#"{"type":"text.delta"}"#], "text.delta+");

@@ -97,6 +97,11 @@ impl Run {
         self.is_over
     }
 
+    /// Notes that an interaction was asked for otherwise, which nothing answers.
+    pub(super) fn miss(&mut self, number: usize) {
+        self.asked[number] = true;
+    }
+
     pub(super) fn reset(&mut self) {
         self.asked.fill(false);
     }

@@ -406,6 +406,11 @@ impl Replayer {
         let playlist = self.playlist();
         let library = (cassette, index, &*playlist);
         let mismatch = Mismatch::explain((asked, found), library, &veil);
+        // What would come of the one that was meant is waited for no more: what else is asked has its answers.
+        let meant = mismatch.nearest.as_ref().filter(|nearest| !nearest.played);
+        if let Some(nearest) = meant.filter(|_| !self.recorded.meanwhile.is_empty()) {
+            self.run.send_modify(|run| run.miss(nearest.asking.interaction));
+        }
         Box::new(self.recorded.numbered(mismatch))
     }
 
