@@ -171,13 +171,8 @@ impl SessionBuilder {
                 proven.uncount(recording, &misses)?;
             }
             (proven.misses, proven.unplayed) = (misses, unplayed);
-            for (name, proof) in &proofs {
-                let denied = proof.denied().map(|place| (name.clone(), place.to_owned()));
-                let is_new = |it: &(Name, String)| !proven.denied.contains(it);
-                let denied: Vec<_> = denied.filter(is_new).collect();
-                proven.denied.extend(denied);
-            }
             for (name, proof) in proofs {
+                proven.deny(&name, &proof);
                 if let Some(folder) = recorded.get(&name) {
                     proven.add(&name, learn(folder, &name, &client.shown(proof))?);
                 }
@@ -221,6 +216,13 @@ impl Proven {
         let tokens = self.tokens.map(|tokens| format!("\nhint: {}", tokens.hint()));
         let why = why + &tokens.unwrap_or_default();
         Err(Error::new(Kind::Unproven { runs: self.runs }).with_hint(why))
+    }
+
+    /// Notes where a person says that nothing is made up, and a run shows that something is.
+    fn deny(&mut self, name: &Name, proof: &Proof) {
+        let denied = proof.denied().map(|place| (name.clone(), place.to_owned()));
+        let denied: Vec<_> = denied.filter(|it| !self.denied.contains(it)).collect();
+        self.denied.extend(denied);
     }
 
     /// Writes into the table of a cassette what the requests show that the last run did not ask for.

@@ -15,8 +15,9 @@ async fn recorded() -> Stage {
     let (say, heard) = mpsc::channel();
     let (say, heard) = (Mutex::new(say), Mutex::new(heard));
     let server = Sockets::start(move |socket| {
-        socket.send("welcome");
+        // Before the first one is welcomed, after which the second one comes.
         let is_second = count.fetch_add(1, Ordering::SeqCst) == 1;
+        socket.send("welcome");
         if is_second {
             heard.lock().unwrap().recv().unwrap();
             socket.send("somebody is here");
