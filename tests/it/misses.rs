@@ -21,6 +21,18 @@ async fn stage() -> Stage {
     stage
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_of_grpc_is_told_in_its_own_words() {
+    let fields = "Content-Type: application/grpc+proto\r\nTE: trailers\r\n";
+    let (answer, _) = missed("POST", "/pkg.Agents/List", fields, "\0\0\0\0\0").await;
+
+    assert_eq!((answer.status, answer.field("grpc-status")), (200, Some("9")));
+    assert_eq!(answer.field("content-type"), Some("application/grpc"));
+    let message = answer.field("grpc-message").unwrap();
+    assert!(message.starts_with("`tape` (2 interactions) has no answer to%0A"), "{message}");
+    assert!(message.contains("POST /pkg.Agents/List"), "{message}");
+}
+
 /// The text without what differs from run to run.
 fn harmless(text: &str, stage: &Stage) -> String {
     let text = text.replace(&stage.folder().display().to_string(), "FOLDER");
