@@ -23,8 +23,8 @@ mod large;
 mod list;
 mod mention;
 pub(crate) mod mode;
-#[cfg(feature = "insta")]
 mod program;
+#[cfg(feature = "insta")]
 mod proving;
 mod regular;
 mod replace;

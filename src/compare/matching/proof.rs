@@ -312,7 +312,7 @@ fn made_up(
         // As the table will say.
         let scope = |range: &Range<usize>| match &was.text[range.clone()] {
             value if value == was.text && !is_telling(value) => {
-                scope_of_whole(&recorded.reading, *old)
+                scope_of_whole(recorded.reading, *old)
             }
             _ => Scope::Anywhere,
         };

@@ -18,7 +18,7 @@ pub const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 /// The status of gRPC by which a client is told that it asked for what cannot be had: none is tried again.
 const FAILED_PRECONDITION: HeaderValue = HeaderValue::from_static("9");
 
-/// A longer explanation is cut short in a header field, in bytes.
+/// A longer explanation is cut short in a header field, in characters.
 const LONGEST: usize = 2048;
 
 /// An answer that explains itself, as JSON for clients that ask for it, else as text. `details` is an
@@ -55,8 +55,8 @@ const GRPC: &str = "application/grpc";
 /// A client of gRPC looks at nothing else where the status of HTTP is another one. All of it is in the header
 /// ([Trailers-Only](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md)).
 fn miss_of_grpc(explanation: &str) -> Answer {
-    let end = explanation.floor_char_boundary(LONGEST);
-    let message = percent::encoded_but(&explanation[..end], " !\"#$&'()*+,-./:;<=>?@[\\]^_`{|}~");
+    let begins: String = explanation.chars().take(LONGEST).collect();
+    let message = percent::encoded_but(&begins, " !\"#$&'()*+,-./:;<=>?@[\\]^_`{|}~");
     let mut answer = Response::new(full(""));
     let headers = answer.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(GRPC));
