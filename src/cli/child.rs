@@ -24,7 +24,7 @@ pub(super) async fn run(common: &Common, session: &Session, signals: &mut Signal
     let (mut process, _trust) = process(common, session)?;
     let program = &common.command[0];
     let mut child = spawn(&mut process, program)?;
-    let status = wait(&mut child, signals).await;
+    let status = wait(&mut child, session, signals).await;
     Ok(exit_of(status, program))
 }
 
@@ -78,6 +78,9 @@ pub(super) fn spawn(process: &mut Command, program: &str) -> Result<Child> {
         Error::new(Kind::Spawn { command: program.to_owned() }).because(source).with_hint(hint)
     })
 }
+
+/// So often it is looked whether there is something to tell.
+const MOMENT: Duration = Duration::from_secs(1);
 
 /// The time zone of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,11 +157,17 @@ fn process(common: &Common, session: &Session) -> Result<(Command, Option<Trust>
     Ok((process, trust))
 }
 
-async fn wait(child: &mut Child, signals: &mut Signals) -> std::io::Result<ExitStatus> {
+async fn wait(
+    child: &mut Child,
+    session: &Session,
+    signals: &mut Signals,
+) -> std::io::Result<ExitStatus> {
     loop {
         tokio::select! {
             status = child.wait() => return status,
             signal = signals.next() => signal.pass_on(child),
+            // What was held back in vain is told while the command may hang by it.
+            () = tokio::time::sleep(MOMENT) => drop(session.misses()),
         }
     }
 }
