@@ -126,11 +126,12 @@ fn called(session: &Session, calls: &[(u32, char)]) -> Vec<(u32, char)> {
     let mut stream = Wire::connect(split(&url).0);
     stream.send(request("GET", &url, "Accept: text/event-stream\r\n", ""));
     stream.head().unwrap();
-    stream.data();
+    let endpoint = stream.data();
+    let endpoint = endpoint.lines().nth(1).unwrap().trim_start_matches("data: ");
     for (id, name) in calls {
         let said =
             format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"say","params":{{"n":"{name}"}}}}"#);
-        post(&format!("{}/messages", session.url()), &said);
+        post(&format!("{}{endpoint}", session.url()), &said);
     }
     let answer = |said: String| {
         let id = said.split("\"id\":").nth(1).unwrap().split(',').next().unwrap();
@@ -146,7 +147,8 @@ async fn an_answer_that_was_held_back_has_the_id_of_its_own_call() {
     let upstream = Upstream::start(move |asked, wire| {
         if asked.path() == "/sse" {
             wire.send(EVENTS);
-            wire.send_chunk("event: endpoint\ndata: /messages\n\n");
+            let id = "5f0c2a7d9e8b4c61a2d3e4f5a6b7c8d9";
+            wire.send_chunk(&format!("event: endpoint\ndata: /messages?session_id={id}\n\n"));
             let calls: Vec<String> = receiver.lock().unwrap().iter().take(3).collect();
             for at in [0, 2, 1] {
                 let id = calls[at].split("\"id\":").nth(1).unwrap().split(',').next().unwrap();
@@ -175,7 +177,9 @@ async fn an_answer_that_was_held_back_has_the_id_of_its_own_call() {
     session.finish().await.unwrap();
     // What was meant by a call that is a miss is not waited for.
     let session = stage.replay().await;
+    let begun = Instant::now();
     assert_eq!(called(&session, &[(1, 'a'), (2, 'x'), (3, 'c')]), [(1, 'a'), (3, 'c'), (2, 'b')]);
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
     assert_eq!(session.stop().await.unwrap().misses.len(), 1);
 }
 
