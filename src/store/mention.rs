@@ -27,10 +27,18 @@ pub fn mention_path(path: &Path) -> String {
     }
 }
 
-/// A path as it is from the folder in which retape runs, if it is below it.
+/// A path as it is from the folder in which a command line is typed, if it is below it.
 pub fn from_here(path: &Path) -> &Path {
     let here = env::current_dir().unwrap_or_default();
-    path.strip_prefix(&here).unwrap_or(path)
+    let typed = env::var_os("PWD").map(PathBuf::from);
+    from(typed.as_deref(), &here, path)
+}
+
+/// The same from the folder in which retape runs. Cargo runs the tests of a package in the folder of that, below the one
+/// in which the shell is, which says so (`PWD`).
+fn from<'p>(typed: Option<&Path>, here: &Path, path: &'p Path) -> &'p Path {
+    let typed = typed.filter(|typed| typed.is_absolute() && here.starts_with(typed));
+    path.strip_prefix(typed.unwrap_or(here)).unwrap_or(path)
 }
 
 /// The command that puts a cassette in the place of another, with the bodies beside it.
@@ -42,5 +50,26 @@ pub fn taking(from: &Path, to: &Path) -> String {
         format!("rm -rf {} && {} && {file}", mention_path(&old), moved(&bodies, &old))
     } else {
         file
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_told_from_where_the_command_is_typed() {
+        let check = |typed: Option<&str>, here: &str, expected: &str| {
+            let path = Path::new("/ws/sdk/cassettes/a.json");
+            let found = from(typed.map(Path::new), Path::new(here), path);
+            assert_eq!(found, Path::new(expected), "{typed:?} {here}");
+        };
+        check(None, "/ws/sdk", "cassettes/a.json");
+        check(Some("/ws/sdk"), "/ws/sdk", "cassettes/a.json");
+        check(Some("/ws"), "/ws/sdk", "sdk/cassettes/a.json");
+        // Who starts it elsewhere has not said where anything is typed.
+        check(Some("/home/me"), "/ws/sdk", "cassettes/a.json");
+        check(Some("sdk"), "/ws/sdk", "cassettes/a.json");
+        check(Some("/ws"), "/elsewhere", "/ws/sdk/cassettes/a.json");
     }
 }
