@@ -148,13 +148,13 @@ async fn an_answer_that_was_held_back_has_the_id_of_its_own_call() {
         if asked.path() == "/sse" {
             wire.send(EVENTS);
             let id = "5f0c2a7d9e8b4c61a2d3e4f5a6b7c8d9";
-            wire.send_chunk(&format!("event: endpoint\ndata: /messages?session_id={id}\n\n"));
+            wire.send_chunk(format!("event: endpoint\ndata: /messages?session_id={id}\n\n"));
             let calls: Vec<String> = receiver.lock().unwrap().iter().take(3).collect();
             for at in [0, 2, 1] {
                 let id = calls[at].split("\"id\":").nth(1).unwrap().split(',').next().unwrap();
                 let name = calls[at].split('"').nth_back(1).unwrap();
                 let said = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"n":"{name}"}}}}"#);
-                wire.send_chunk(&format!("data: {said}\n\n"));
+                wire.send_chunk(format!("data: {said}\n\n"));
             }
             wire.send_end();
         } else {

@@ -173,7 +173,7 @@ async fn a_phrase_of_words_that_are_drawn_at_random_is_one_name_and_comes_back()
     let settings = stage.session(Mode::Record).upstream(server.url());
     let proved = settings.run(async |session: &Session| {
         let told = each(&session.url(), phrases[runs.fetch_add(1, Ordering::Relaxed)]);
-        told.map_err(|told| Box::<dyn std::error::Error>::from(told))
+        told.map_err(Box::<dyn std::error::Error>::from)
     });
     proved.await.unwrap();
 

@@ -111,7 +111,7 @@ fn a_word_that_is_new_in_streams_lists_and_fields_is_one_change() {
             // Too few recordings to prove it there.
             interactions.extend((number < 2).then(|| exchange("/few", &asked, 200, &talk)));
             let cassette = Cassette { interactions, ..Cassette::default() };
-            (Name::new(&format!("talk-{number}")).unwrap(), cassette)
+            (Name::new(format!("talk-{number}")).unwrap(), cassette)
         };
         (0..8).map(cassette).collect()
     };
