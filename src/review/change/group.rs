@@ -105,6 +105,10 @@ fn in_any_place(change: &Change) -> String {
     let path = change.place.path.as_str();
     let what = match named(change) {
         _ if answers_otherwise(change.rule) => change.what.clone(),
+        // A tie names its fields as they are called in each answer that has them.
+        _ if change.rule == Rule::InvariantBroken => change.what.clone(),
+        // The identifiers of a thing are of one format, whatever the fields are called that hold them.
+        _ if change.rule == Rule::FormatNew && change.what.contains(AN_ID) => AN_ID.to_owned(),
         _ if matches!(change.rule, Rule::TagNew | Rule::TagGone) => {
             change.what.split(", first ").next().unwrap_or_default().to_owned()
         }
@@ -121,10 +125,16 @@ fn in_any_place(change: &Change) -> String {
     };
     // What many texts look like is told, and of few that they are texts.
     match change.rule {
-        Rule::TypeNew => what.replace("can be `integer-string`", "can be `string`"),
+        Rule::TypeNew => match what.split_once(" can be `\"") {
+            Some((place, _)) => format!("{place} can be `string`"),
+            None => what.replace("can be `integer-string`", "can be `string`"),
+        },
         _ => what,
     }
 }
+
+/// What is said of a field that holds an identifier of another format.
+const AN_ID: &str = "` can be `Id`";
 
 /// Whether an endpoint answers with another status or media type: where several do so alike, it is one change.
 fn answers_otherwise(rule: Rule) -> bool {

@@ -51,7 +51,7 @@ impl Place<'_> {
 
     /// Whether a contract calls it so, which names no kind where there is only one.
     pub(super) fn is_called(&self, path: &str) -> bool {
-        path == self.path || path == self.named()
+        path == self.path || path == self.named() || is_of_kind(path, &self.path)
     }
 
     /// Where the object stands of which it is a member; nothing for an element of a list.
@@ -65,6 +65,18 @@ impl Place<'_> {
     pub(super) fn field(&self) -> &str {
         self.path.rsplit('.').next().unwrap_or_default().trim_end_matches("[]")
     }
+}
+
+/// Whether one path is another where the rows of a list are of several kinds: `jobs[].failed.id` of `jobs[].id`.
+fn is_of_kind(path: &str, of: &str) -> bool {
+    let (mut left, mut before) = (of.split('.').peekable(), "");
+    for segment in path.split('.') {
+        match left.next_if_eq(&segment) {
+            None if !before.ends_with("[]") => return false,
+            _ => before = segment,
+        }
+    }
+    left.next().is_none() && of.ends_with(before)
 }
 
 /// What can stand at a place.
@@ -358,5 +370,24 @@ impl<'a> Values<'a> {
     /// How many recordings say a word.
     pub(super) fn saying(&self, word: &str) -> usize {
         self.words.get(word).map_or(0, Recordings::len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_of_rows_may_stand_in_one_kind_of_them() {
+        for (path, of, expected) in [
+            ("jobs[].failed.id", "jobs[].id", true),
+            ("jobs[].failed.error.code", "jobs[].error.code", true),
+            ("jobs[].id", "jobs[].id", true),
+            ("jobs[].failed.id", "jobs[]", false),
+            ("jobs[].failed.name", "jobs[].id", false),
+            ("job.failed.id", "job.id", false),
+        ] {
+            assert_eq!(is_of_kind(path, of), expected, "{path} {of}");
+        }
     }
 }
