@@ -132,7 +132,7 @@ impl Sorted {
     }
 
     /// What a request may say that decides: each word in a place that says several or none at times, and then each two of
-    /// them. Words that are always said together decide together: which of them it is no recording shows.
+    /// them. What all of these requests say beside them decides with them: which of it no recording shows.
     fn deciding(&self) -> Vec<Vec<Asked>> {
         let said: BTreeSet<&Asked> = self.asked.keys().flatten().collect();
         let none = said.iter().map(|it| Asked { path: it.path.clone(), says: None });
@@ -140,24 +140,28 @@ impl Sorted {
         let is_choice = |place: &Path| {
             (1..=MOST_WORDS).contains(&said.iter().filter(|it| it.path == *place).count())
         };
-        let mut together: BTreeMap<Vec<bool>, Vec<Asked>> = BTreeMap::new();
-        for word in single.into_iter().filter(|word| is_choice(&word.path)) {
-            let ways: Vec<bool> = self.asked.keys().map(|said| word.is_in(said)).collect();
-            if ways.iter().any(|is_said| *is_said != ways[0]) {
-                together.entry(ways).or_default().push(word);
-            }
-        }
-        let mut all: Vec<Vec<Asked>> = together.into_values().collect();
-        all.sort();
-        let both = all.iter().enumerate().flat_map(|(at, one)| {
-            let is_apart = |other: &&Vec<Asked>| {
-                one.iter().all(|it| other.iter().all(|other| other.path != it.path))
-            };
-            let others = all.iter().skip(at + 1).filter(is_apart);
-            others.map(|other| [one.clone(), other.clone()].concat())
+        // In which of the ways to ask a word is said: a bit for each.
+        let ways = |word: &Asked| -> u64 {
+            let ways = self.asked.keys().zip(0..MOST_WAYS);
+            ways.map(|(said, at)| u64::from(word.is_in(said)) << at).sum()
+        };
+        let all = u64::MAX >> (MOST_WAYS - self.asked.len().clamp(1, MOST_WAYS));
+        let words = single.into_iter().filter(|word| is_choice(&word.path));
+        let words = words.map(|word| (ways(&word), word)).filter(|(ways, _)| *ways != all);
+        let words: Vec<(u64, Asked)> = words.collect();
+        let both = words.iter().enumerate().flat_map(|(at, (ways, one))| {
+            let others = words[at + 1..].iter().filter(|(_, other)| other.path != one.path);
+            others.map(move |(others, _)| ways & others)
         });
-        let both: Vec<Vec<Asked>> = both.collect();
-        all.into_iter().chain(both).collect()
+        let decided: BTreeSet<u64> = words.iter().map(|(ways, _)| *ways).chain(both).collect();
+        let said_in = |decided: &u64| -> Vec<Asked> {
+            let said = words.iter().filter(|(ways, _)| ways & decided == *decided);
+            said.map(|(_, word)| word.clone()).collect()
+        };
+        let mut deciding: Vec<Vec<Asked>> =
+            decided.iter().filter(|ways| **ways != 0).map(said_in).collect();
+        deciding.sort_by(|one, other| (one.len(), one).cmp(&(other.len(), other)));
+        deciding
     }
 }
 

@@ -62,9 +62,11 @@ impl Tie {
     }
 }
 
-/// Whether two numbers are the same, as far as fractions tell.
+/// Whether two numbers are the same, as far as fractions tell: those of sums differ in their last digits, and times
+/// since 1970 that are a millisecond apart do earlier.
 pub(super) fn is_equal(one: f64, other: f64) -> bool {
-    (one - other).abs() <= 1e-9 * one.abs().max(other.abs())
+    const DIGITS: f64 = 1e-13;
+    (one - other).abs() <= DIGITS * one.abs().max(other.abs())
 }
 
 impl Check<'_> {
