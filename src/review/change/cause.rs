@@ -86,6 +86,23 @@ pub(super) fn instead(all: &mut [(&Endpoint, Vec<Draft>)]) {
     }
 }
 
+/// What an answer says is no graver than that it comes, where nobody knows whether that was asked for before.
+pub(super) fn of_unproven(drafts: &mut [Draft]) {
+    let is_unproven = |it: &Draft| {
+        it.verdict == Verdict::Unproven && matches!(it.rule, Rule::StatusNew | Rule::MediaNew)
+    };
+    if drafts.iter().any(is_unproven) {
+        let is_said = |it: &&mut Draft| {
+            it.verdict == Verdict::Breaking
+                && matches!(it.part, Part::Body | Part::Events | Part::Headers)
+        };
+        drafts.iter_mut().filter(is_said).for_each(|draft| draft.doubt(UNKNOWN));
+    }
+}
+
+/// Why an answer that is recorded for the first time may break nobody.
+pub(super) const UNKNOWN: &str = "whether it was asked for before is not known";
+
 /// Whether a change says that something else is answered than before.
 fn says_instead(draft: &Draft) -> bool {
     match draft.rule {

@@ -164,7 +164,8 @@ fn report(
         drafts.extend(unanswered);
     }
     cause::instead(&mut drafts);
-    for (endpoint, drafts) in drafts {
+    for (endpoint, mut drafts) in drafts {
+        cause::of_unproven(&mut drafts);
         let before = *moved.get(endpoint).unwrap_or(&endpoint);
         let protocols = is.traffic.protocols(endpoint);
         let event = |shown: &Shown| number_of_message(&protocols, new.cassettes, shown);
@@ -471,7 +472,7 @@ fn appeared(endpoint: &Endpoint, is_gone: bool, was: &Promises, is: &Promises) -
 pub(super) fn at_status(rule: Rule, verdict: Verdict, what: String) -> Draft {
     let draft = Draft::new(rule, verdict, Part::Endpoint, what);
     match verdict {
-        Verdict::Unproven => draft.because("whether it was asked for before is not known"),
+        Verdict::Unproven => draft.because(cause::UNKNOWN),
         _ => draft,
     }
 }
