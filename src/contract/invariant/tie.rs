@@ -227,3 +227,16 @@ fn of_number(at: &At<'_>) -> Option<f64> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_fractions_are_equal_and_milliseconds_are_apart() {
+        assert!(is_equal(0.1 + 0.2, 0.3));
+        assert!(is_equal((0..1000).map(|_| 0.1).sum(), 100.0));
+        assert!(!is_equal(1_796_020_997_661.0, 1_796_020_997_662.0));
+        assert!(!is_equal(1_796_020_997.661, 1_796_020_997.662));
+    }
+}

@@ -366,6 +366,49 @@ fn a_list_in_another_order_than_was_asked_for_is_told() {
 }
 
 #[test]
+fn what_was_always_asked_beside_it_decides_with_it_in_which_order_a_list_is() {
+    // By which field the rows are in order is said in `by`; and once all that want them rising want them by `n`.
+    let ask = |by: &str, order: &str, number: usize| {
+        let row = |row: usize| {
+            let (n, at) = (100 * number + row, 100 * number + (row * 3) % 5);
+            (
+                if by == "n" { n } else { at },
+                format!(r#"{{"id":"row-{number}f{row}c","n":{n},"at":{at}}}"#),
+            )
+        };
+        let mut rows: Vec<(usize, String)> = (0..5).map(row).collect();
+        rows.sort();
+        if order == "desc" {
+            rows.reverse();
+        }
+        let rows: Vec<String> = rows.into_iter().map(|(_, row)| row).collect();
+        let asked = format!(r#"{{"by":"{by}","order":"{order}"}}"#);
+        exchange("/chat", &asked, 200, &[&format!(r#"{{"data":[{}]}}"#, rows.join(","))])
+    };
+    let ways = [("n", "asc"), ("n", "desc"), ("at", "desc")];
+    let side = |ways: &[(&str, &str)]| {
+        apart("c", (0..18).map(|at| ask(ways[at % ways.len()].0, ways[at % ways.len()].1, at)))
+    };
+
+    assert_eq!(between(&side(&ways), &side(&[("at", "asc"), ("n", "desc")])), [""; 0]);
+    let wrong = side(&ways).into_iter().map(|(name, mut cassette)| {
+        for it in &mut cassette.interactions {
+            let body = String::from_utf8(it.request.body.to_vec()).unwrap();
+            it.request.body = body
+                .replace("\"asc\"", "\"x\"")
+                .replace("desc", "asc")
+                .replace("\"x\"", "\"desc\"")
+                .into();
+        }
+        (name, cassette)
+    });
+    let told = between(&side(&ways), &wrong.collect());
+    let kept = "`_.data[] sorted by n rising with request.by=\"n\" and request.order=\"asc\"`";
+    let told_of = format!("breaking invariant-broken: {kept} does not hold any more");
+    assert!(told.contains(&told_of), "{told:?}");
+}
+
+#[test]
 fn a_page_that_comes_again_is_told() {
     // Each recording turns a page: by the last row of the one before, and by the token that leads on.
     let pages = |is_ignored: bool| -> Side {

@@ -94,6 +94,54 @@ fn one_change_in_several_places_is_told_once_and_counted_once() {
 }
 
 #[test]
+fn a_tie_a_format_and_a_type_that_change_at_several_endpoints_are_one_change_each() {
+    let side = |changed: &str| -> Vec<(Name, Cassette)> {
+        let cassette = |number: usize| {
+            let hash = blake3::hash(number.to_string().as_bytes()).to_hex();
+            let uuid = format!(
+                "{}-{}-4{}-8{}-{}",
+                &hash[..8],
+                &hash[8..12],
+                &hash[12..15],
+                &hash[15..18],
+                &hash[18..30]
+            );
+            let id = if changed == "id" { uuid.replace('-', "") } else { uuid };
+            let price = |seat: usize| {
+                usize::from_str_radix(&hash[30 + 4 * seat..34 + 4 * seat], 16).unwrap() % 9000 + 100
+            };
+            let prices: Vec<usize> = (0..=number % 4).map(price).collect();
+            let total = prices.len() + usize::from(changed == "total");
+            let seats: Vec<String> =
+                prices.iter().map(|price| format!(r#"{{"price":{price}}}"#)).collect();
+            let seats = seats.join(",");
+            let error = if changed == "error" { r#""gone""# } else { r#"{"code":"gone"}"# };
+            let said = |name: &str| {
+                format!(r#"{{"{name}":"{id}","total":{total},"seats":[{seats}],"error":{error}}}"#)
+            };
+            let asked = format!(r#"{{"text":"{number}"}}"#);
+            let ask = |path: &str, name: &str| exchange(path, &asked, 200, &[&said(name)]);
+            let interactions = vec![ask("/made", "id"), ask("/read", "booking_id")];
+            let cassette = Cassette { interactions, ..Cassette::default() };
+            (Name::new(format!("talk-{number}")).unwrap(), cassette)
+        };
+        (0..12).map(cassette).collect()
+    };
+
+    for (changed, rule) in
+        [("id", "format-new"), ("total", "invariant-broken"), ("error", "type-new")]
+    {
+        let report = recordings::compared(&side(""), &side(changed));
+
+        let groups = report.groups();
+        let open = groups.iter().filter(|group| group.change.is_open());
+        let open: Vec<(&str, usize)> =
+            open.map(|group| (group.change.rule.id(), group.all().count())).collect();
+        assert_eq!(open, [(rule, 2)], "{}", changes(&report, Face::Text, Colour::Plain));
+    }
+}
+
+#[test]
 fn a_word_that_is_new_in_streams_lists_and_fields_is_one_change() {
     let side = |word: &str, reason: &str| -> Vec<(Name, Cassette)> {
         let last = format!(r#"{{"type":"stop","stop_reason":"{reason}"}}"#);

@@ -51,6 +51,22 @@ fn a_refusal_in_the_place_of_all_others_breaks_where_as_many_recordings_show_it(
 }
 
 #[test]
+fn what_a_refusal_says_is_no_graver_than_that_it_comes() {
+    let refused = |prefix: &str, count: usize, status: u16, code: &str| {
+        side(prefix, count, status, |_| vec![format!(r#"{{"error":{{"code":"{code}"}}}}"#)])
+    };
+    let told = both(&refused("old", 12, 409, "is_over"), &refused("new", 3, 404, "no_such_job"));
+
+    for told in told {
+        assert!(
+            told.iter().any(|it| it.starts_with("unproven status-new: it answers 404")),
+            "{told:?}"
+        );
+        assert!(!told.iter().any(|it| it.starts_with("breaking")), "{told:?}");
+    }
+}
+
+#[test]
 fn a_method_of_json_rpc_of_which_all_calls_come_to_an_error_is_refused() {
     let calls = |prefix: &str, count: usize, failed: usize| {
         let call = |number: usize| {
