@@ -31,6 +31,10 @@ pub(super) fn swapped(case: &Case, explanation: &Explanation, word: &Word) -> Ve
         moved.put_back(&mut events);
         let at = word.token_of(origins[moved.told()]);
         let mut draft = moved.draft(&before);
+        if let Some(promised) = promised(explanation, &draft) {
+            let (own, _) = draft.swaps.first().cloned().unwrap_or_default();
+            draft.what = format!("another `{own}` comes where `{promised}` was promised");
+        }
         draft.lost = &neighbours(&events) - &neighbours(&before);
         let tag = Some(events[moved.told()].tag.to_owned());
         let expected = vec![Next::Event(Pattern { tag, guards: Vec::new() })];
@@ -40,6 +44,17 @@ pub(super) fn swapped(case: &Case, explanation: &Explanation, word: &Word) -> Ve
         left = next;
     }
     drafts
+}
+
+/// Which message was promised where one of its type came, if only what they say tells the two apart.
+fn promised(explanation: &Explanation, draft: &Draft) -> Option<String> {
+    let (own, _) = draft.swaps.first().filter(|_| draft.swaps.iter().all(|(a, b)| a == b))?;
+    let first = explanation.deviations().next()?;
+    let told = first.expected.iter().find_map(|next| match next {
+        Next::Event(pattern) if pattern.tag.as_ref() == Some(own) => Some(pattern.to_string()),
+        _ => None,
+    });
+    told.filter(|told| told != own)
 }
 
 /// Where a trace is not in order.
