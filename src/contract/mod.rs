@@ -52,7 +52,7 @@ use situation::path;
 pub use situation::{Condition, Feature};
 use text::{CASSETTE, CUT, LEARNED, RECORDINGS, SEEN};
 pub use traffic::Traffic;
-pub(crate) use traffic::{Answer, cassette_of};
+pub(crate) use traffic::{Answer, cassette_of, invariants};
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -311,7 +311,7 @@ fn outside_paths(cassette: &Cassette) -> HashSet<&str> {
 }
 
 /// What ties the messages of whole answers together, as far as it does those of answers that were cut.
-fn invariants(answers: &[Answer]) -> Vec<Invariant> {
+pub(crate) fn invariants(answers: &[Answer]) -> Vec<Invariant> {
     let (whole, begun): (Vec<&Answer>, Vec<&Answer>) =
         answers.iter().partition(|answer| answer.extent == Extent::Whole);
     let mut learner = Learner::default();

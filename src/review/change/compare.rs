@@ -361,6 +361,11 @@ fn at_endpoint(
         if let Some(orders) = &was.order {
             orders::unseen(orders, before, answers, &mut drafts);
         }
+        // What was accepted before the server changed does not say what holds since.
+        if !before.is_empty() && answers.iter().any(Answer::has_messages) {
+            let now = contract::invariants(answers);
+            drafts.extend(ties::cumulative(&was.invariants, &now, before));
+        }
         sides.weigh(&mut drafts);
         unseen::add(&mut drafts, was, [before, answers]);
         return drafts;

@@ -43,7 +43,7 @@ pub(super) fn changes(
 }
 
 /// Texts that were pieces, and of which each says all that came before now: whoever joins them says it again and again.
-fn cumulative(old: &[Invariant], new: &[Invariant], before: &[Answer]) -> Vec<Draft> {
+pub(super) fn cumulative(old: &[Invariant], new: &[Invariant], before: &[Answer]) -> Vec<Draft> {
     let is_it =
         |it: &&Invariant| matches!(it, Invariant::Tied(Tie::Extends, ..)) && !old.contains(it);
     let is_broken = |it: &&Invariant| {

@@ -1,6 +1,6 @@
 //! What values always were, and never are any more, is told though no contract says it.
 
-use super::recordings::{compared, exchange};
+use super::recordings::{compared, compared_beside, exchange, learned};
 use super::state::{Side, apart};
 use super::told;
 use retape::{Cassette, Name};
@@ -531,13 +531,19 @@ fn pieces_of_a_text_that_say_again_what_came_before_are_told() {
         apart("c", (0..12).map(one))
     };
 
-    let told = between(&side(false), &side(true));
+    let (old, new) = (side(false), side(true));
+    // Contracts that were accepted of the old ones, and lie beside both, hold as well.
+    for accepted in [Vec::new(), learned(&old)] {
+        let told = told(&compared_beside(&accepted, &old, &new));
 
-    assert_eq!(
-        told,
-        ["unproven invariant-new: `delta.text extends delta.text` holds now, and did not before: \
-          each text says again what came before it"]
-    );
+        assert_eq!(
+            told,
+            [
+                "unproven invariant-new: `delta.text extends delta.text` holds now, and did not before: \
+              each text says again what came before it"
+            ]
+        );
+    }
 }
 
 #[test]

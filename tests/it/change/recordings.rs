@@ -32,7 +32,16 @@ fn side(interactions: Vec<Interaction>) -> Vec<(Name, Cassette)> {
 }
 
 pub(super) fn compared(old: &[(Name, Cassette)], new: &[(Name, Cassette)]) -> Report {
-    let known = |name, cassettes| Known { name, path: "cassettes", cassettes, accepted: &[] };
+    compared_beside(&[], old, new)
+}
+
+/// The same where these contracts lie beside both.
+pub(super) fn compared_beside(
+    accepted: &[Contract],
+    old: &[(Name, Cassette)],
+    new: &[(Name, Cassette)],
+) -> Report {
+    let known = |name, cassettes| Known { name, path: "cassettes", cassettes, accepted };
     compare(known("old", old), known("new", new))
 }
 
