@@ -34,8 +34,8 @@ impl Exchanges {
     /// # Rationale
     ///
     /// A server that works on several things at once says of each message which one it is about, by an identifier that
-    /// it has issued. That counts only where the last message has a thing of its own that could have been named there: what
-    /// all messages name, such as a session, says nothing. Of several messages that were sent before anything was
+    /// it has issued. That counts only where the last message is alike, and has a thing of its own that could have been
+    /// named there: what all messages name, such as a session, says nothing. Of several messages that were sent before anything was
     /// answered, and that begin to be answered alike, each is about the thing that is as many in the order.
     pub(super) fn by_thing(&mut self) {
         let mut sockets: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -103,12 +103,6 @@ impl Leaves {
             }
         });
         leaves
-    }
-
-    /// Whether it says something in a field that is called so.
-    fn has_field(&self, pointer: &str) -> bool {
-        let name = |pointer: &str| pointer.rsplit('/').next().map(str::to_owned);
-        self.things.iter().any(|(at, _)| name(at) == name(pointer))
     }
 
     fn says(&self, value: &str) -> bool {
@@ -209,7 +203,9 @@ impl Said {
             if is_own || self.asked[last].says(&thing.1) {
                 return None;
             }
-            if *home < last && (of_last.is_some() || self.asked[last].has_field(&thing.0)) {
+            // What its client says meanwhile, such as that a tool may run, goes on with the same thing.
+            let are_alike = self.asked[*home].pointers == self.asked[last].pointers;
+            if *home < last && of_last.is_some() && are_alike {
                 latest = latest.max(Some(*home));
             }
         }

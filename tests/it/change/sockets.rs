@@ -1,13 +1,29 @@
 //! Changes of what is said over WebSockets, and of how they end.
 
+use std::path::Path;
+
 use retape::Name;
 use retape::cassette::format::decode;
 use retape::review::report::{ShowOptions, show};
 use retape::store::load_side;
 
-use super::recordings::{checked, compared};
+use super::recordings::{checked, checked_by, compared};
 use super::state::Side;
 use super::told;
+
+#[test]
+fn what_real_servers_said_keeps_the_contracts_that_were_accepted_of_it() {
+    for name in ["codex", "jupyter", "letta-app"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("cassettes").join(name);
+        let side = load_side(&folder, &Name::new(name).unwrap()).unwrap();
+
+        let told = told(&checked_by(&side.accepted, &side.cassettes));
+
+        let is_open = |it: &&String| it.starts_with("breaking") || it.starts_with("unproven");
+        assert_eq!(told.iter().find(is_open), None, "{name}: {told:?}");
+        assert!(!side.accepted.is_empty() && !side.cassettes.is_empty(), "{name}");
+    }
+}
 
 /// A WebSocket with these frames.
 fn socket(frames: &str) -> String {
