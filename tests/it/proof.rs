@@ -235,10 +235,23 @@ async fn what_a_run_does_not_ask_for_is_made_up_where_it_is_in_all_others() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_that_says_what_a_later_request_makes_up_waits_for_it() {
+    for is_chunked in [false, true] {
+        check_awaited(is_chunked).await;
+    }
+}
+
+/// The answer has its length, or comes in chunks.
+async fn check_awaited(is_chunked: bool) {
     let (sender, receiver) = std::sync::mpsc::channel::<String>();
     let receiver = std::sync::Mutex::new(receiver);
     let upstream = Upstream::start(move |asked, wire| {
         match asked.path() {
+            "/inbox" if is_chunked => {
+                wire.send("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n");
+                wire.send("Transfer-Encoding: chunked\r\n\r\n");
+                wire.send_chunk(receiver.lock().unwrap().recv().unwrap());
+                wire.send_end();
+            }
             "/inbox" => wire.send(json(200, &receiver.lock().unwrap().recv().unwrap())),
             _ => {
                 sender.send(asked.text().to_string()).unwrap();

@@ -9,7 +9,7 @@ use http_body::{Body, Frame, SizeHint};
 use tokio::time::{Instant, Sleep};
 
 use super::meanwhile::Hold;
-use crate::cassette::End;
+use crate::cassette::{self, End};
 use crate::serve::server::Cut;
 
 /// The recorded chunks, each a frame of its own, each when it is due.
@@ -63,16 +63,19 @@ impl Played {
     /// Gives the rest the names that have come up while it was held back.
     fn name(&mut self) {
         let Some(named) = self.hold.as_mut().and_then(Hold::named) else { return };
-        let (named, rest) = (named.chunks(), self.chunks.as_slice());
-        // A fault may have made other pieces of it.
+        let named: Vec<Bytes> = match named {
+            cassette::Body::Whole(bytes) => vec![bytes],
+            cassette::Body::Stream(chunks) => chunks.into_iter().map(|it| it.bytes).collect(),
+        };
+        let rest = self.chunks.as_slice();
         let Some(sent) = named.len().checked_sub(rest.len()) else { return };
         let named = &named[sent..];
         let before: usize = rest.iter().map(|(_, bytes)| bytes.len()).sum();
-        let now: usize = named.iter().map(|chunk| chunk.bytes.len()).sum();
+        let now: usize = named.iter().map(Bytes::len).sum();
         // An announced length holds.
         if self.length.is_none() || before == now {
             let dues = rest.iter().map(|(due, _)| *due);
-            let named = dues.zip(named.iter().map(|chunk| chunk.bytes.clone()));
+            let named = dues.zip(named.iter().cloned());
             self.chunks = named.collect::<Vec<_>>().into_iter();
         }
     }
