@@ -28,6 +28,7 @@ pub enum Peer {
 
 /// What a frame says.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Content {
     /// Text, as it was sent.
     Text(Bytes),

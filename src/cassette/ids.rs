@@ -48,6 +48,7 @@ pub struct Id {
 
 /// Where a value is the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Reach {
     /// Wherever it stands as a word, also within a text.
     #[default]
@@ -56,6 +57,8 @@ pub enum Reach {
     Field,
     /// Nowhere else.
     Here,
+    /// Nowhere else, and the same value elsewhere is another one: both were drawn, and alike by chance.
+    Once,
 }
 
 /// What decided that a value is a name.
@@ -102,11 +105,12 @@ impl Reach {
             Self::Anywhere => None,
             Self::Field => Some("field"),
             Self::Here => Some("here"),
+            Self::Once => Some("once"),
         }
     }
 
     pub(super) fn from_word(word: &str) -> Option<Self> {
-        [Self::Field, Self::Here].into_iter().find(|reach| reach.as_str() == Some(word))
+        [Self::Field, Self::Here, Self::Once].into_iter().find(|reach| reach.as_str() == Some(word))
     }
 }
 

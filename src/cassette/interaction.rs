@@ -45,6 +45,7 @@ pub struct Request {
 
 /// What came of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Outcome {
     /// An answer, whole or cut short.
     Response(Response),

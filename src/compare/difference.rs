@@ -20,6 +20,7 @@ use crate::text::sequence::{self, Rates, Step as Aligned};
 
 /// One place where two requests differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Difference {
     /// Where. What is missing stands where it was recorded, everything else where it is asked.
     pub at: Place,
@@ -33,6 +34,7 @@ pub struct Difference {
 
 /// How far two values differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Sort {
     /// They are not the same.
     Changed,
@@ -122,7 +124,8 @@ fn openings(reading: &Reading<'_>, open: &Open<'_>) -> Vec<Opening> {
     let texts = reading.nodes.iter().enumerate().filter(|(_, node)| node.kind == Kind::Text);
     let found = texts.flat_map(|(node, it)| {
         let parts = open(&it.text).into_iter();
-        parts.map(move |range| Opening { node, part: Part::Value, range, scope: Scope::Moment })
+        let (part, scope, draw) = (Part::Value, Scope::Moment, None);
+        parts.map(move |range| Opening { node, part, range, scope, draw })
     });
     found.collect()
 }

@@ -63,7 +63,8 @@ impl<'r, 't> Recorded<'r, 't> {
         let is_text = opening.part == Part::Name || node.kind == Kind::Text;
         let form = if is_text { Form::Text } else { Form::Number };
         let identifier = self.text(opening).to_owned();
-        Hole { place: node.place, scope: opening.scope, identifier, form }
+        let (scope, draw) = (opening.scope, opening.draw);
+        Hole { place: node.place, scope, identifier, form, draw }
     }
 
     /// What was recorded in a node beside what is asked in another.

@@ -13,6 +13,7 @@ pub struct Hosts {
 
 /// What the proxy does with a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum HostRule {
     /// Record and replay it.
     Recorded,

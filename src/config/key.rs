@@ -144,6 +144,7 @@ choice!(Timing: Instant "instant", Recorded "recorded");
 /// that fails each time is soon ignored. A client that refuses what it does not know (pydantic's
 /// `extra = "forbid"`, serde's `deny_unknown_fields`) is rare, and its authors know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum NewFields {
     /// Clients read what they know.
     #[default]

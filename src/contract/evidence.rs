@@ -75,6 +75,7 @@ pub struct Claimed {
 
 /// A place in the recordings.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Place {
     /// The cassette and the number of the interaction in it, counted from 1: `letta/hello #4`.
     pub answer: String,
@@ -84,6 +85,7 @@ pub struct Place {
 
 /// Where in an answer, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum At {
     /// A line of the trace: a message, or the deltas of one.
     Step(usize),

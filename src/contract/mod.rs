@@ -64,6 +64,7 @@ use crate::message::TagSource;
 
 /// What a server promises at one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Contract {
     /// Which one.
     pub endpoint: Endpoint,

@@ -24,6 +24,9 @@ type State = foldhash::fast::FixedState;
 /// A number with fewer characters may be drawn twice by chance.
 const LARGE: usize = 7;
 
+/// A word with as many letters is in no list to draw from.
+const LONG: usize = 16;
+
 impl Bindings {
     /// Whether all pairs of recorded and live values agree with each other and with what is bound:
     /// each recorded one stands for one live one, and the other way round.
@@ -48,6 +51,23 @@ impl Bindings {
             }
         }
         true
+    }
+
+    /// The recorded words and small numbers that stand for another value than before: two were drawn from a list, and
+    /// alike by chance when they were recorded.
+    pub fn drawn<'p>(&self, pairs: &'p [(Hole, Hole)]) -> Vec<&'p str> {
+        let mut here: HashMap<(Scope, &str), &str> = HashMap::new();
+        let mut drawn = Vec::new();
+        for (recorded, live) in pairs.iter().filter(|(it, _)| it.is_lasting()) {
+            let (scope, name) = (recorded.scope, &*recorded.identifier);
+            let known = self.live(scope, name).map(|known| &*known.identifier);
+            let known =
+                known.unwrap_or_else(|| here.entry((scope, name)).or_insert(&live.identifier));
+            if known != live.identifier && may_coincide(name) {
+                drawn.push(name);
+            }
+        }
+        drawn
     }
 
     /// Lets what stands for each of two recorded values stand for the other one.
@@ -148,9 +168,11 @@ impl Bindings {
     }
 }
 
-/// Whether a client may say the same for two things: `7` for `13` and for `5`.
-fn may_coincide(live: &str) -> bool {
-    live.len() < LARGE && live.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+/// Whether a client may say the same for two things: `7` for `13` and for `5`, or the same word of a short list.
+/// A name that is to be the only one of its kind is long, or has more than letters.
+pub(crate) fn may_coincide(live: &str) -> bool {
+    let is_number = live.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    is_number && live.len() < LARGE || live.len() < LONG && live.chars().all(char::is_alphabetic)
 }
 
 #[cfg(test)]
@@ -160,7 +182,8 @@ mod tests {
 
     fn hole(identifier: &str) -> Hole {
         let identifier = identifier.to_owned();
-        Hole { place: 0, scope: Scope::Word, identifier, form: Form::default() }
+        let (scope, form) = (Scope::Word, Form::default());
+        Hole { place: 0, scope, identifier, form, draw: None }
     }
 
     fn check(recorded: [&str; 2], live: [&str; 2], expected: bool) {
@@ -181,12 +204,17 @@ mod tests {
     }
 
     #[test]
-    fn small_numbers_are_drawn_twice_by_chance_and_names_are_not() {
+    fn small_numbers_and_words_are_drawn_twice_by_chance_and_names_are_not() {
         check(["13", "5"], ["7", "8"], true);
         check(["13", "5"], ["7", "7"], true);
         check(["0.13", "0.5"], ["0.7", "0.7"], true);
         check(["13", "13"], ["7", "8"], false);
         check(["13", "5"], ["7000000", "7000000"], false);
+        check(["red", "green"], ["blue", "blue"], true);
+        check(["green", "blue"], ["turquoise", "green"], true);
+        check(["red", "red"], ["blue", "white"], false);
         check(["red-fox", "old-owl"], ["big-cat", "big-cat"], false);
+        check(["red1", "old2"], ["big3", "big3"], false);
+        check(["kqzvbnmwertyuiopa", "plmoknijbuhvygctf"], ["qazwsxedcrfvtgbyh"; 2], false);
     }
 }

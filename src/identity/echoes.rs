@@ -6,9 +6,9 @@ use super::bindings::Scoped;
 use super::field::fields;
 use super::made_up::is_apart;
 use super::moment::decoded;
-use super::nested;
 use super::plain::Plain;
 use super::{Bindings, Hole, MadeUp, Scope, Words, dates, moments};
+use super::{draws, nested};
 use crate::cassette::Body;
 use crate::cassette::splice::{self, Edit};
 use crate::text::percent;
@@ -60,6 +60,12 @@ impl Echo {
             for field in fields(&plain.text, made_up.said()) {
                 push(field.scope, field.range, &field.value, field.depth);
             }
+        }
+        for (at, scope) in draws::told(text, made_up.draws()) {
+            let same = echoes.iter_mut().filter(|echo| {
+                at <= echo.range.start && echo.range.start <= at + 1 && echo.depth == 0
+            });
+            same.for_each(|echo| echo.scope = scope);
         }
         echoes.sort_by_key(|echo| echo.range.start);
         echoes.dedup_by(|echo, before| echo.range == before.range && echo.scope == before.scope);
@@ -180,6 +186,7 @@ mod tests {
             scope: Scope::Anywhere,
             identifier: name.to_owned(),
             form: Form::Text,
+            draw: None,
         };
         let mut bindings = Bindings::default();
         bindings.bind(&hole("task1"), &hole("task9"));
@@ -202,6 +209,7 @@ mod tests {
             scope: Scope::Moment,
             identifier: time.to_owned(),
             form: Form::Text,
+            draw: None,
         };
         let (was, is) = (hole("2026-11-30T10:00:00Z"), hole("2026-12-04T11:30:07+01:00"));
         let mut bindings = Bindings::default();
@@ -224,6 +232,7 @@ mod tests {
             scope: Scope::Moment,
             identifier: date.to_owned(),
             form: Form::Text,
+            draw: None,
         };
         let mut bindings = Bindings::default();
         let (was, is) = (hole("2026-11-30"), hole("2026-12-04"));

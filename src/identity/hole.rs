@@ -14,6 +14,8 @@ pub struct Hole {
     pub identifier: String,
     /// How it is written in JSON.
     pub form: Form,
+    /// Which draw it is, if the same value elsewhere is another one: both were drawn, and alike by chance.
+    pub draw: Option<u64>,
 }
 
 /// Where a value that the client made up may appear again.
@@ -34,6 +36,8 @@ pub enum Scope {
     Progress,
     /// A point in time. The same one means nothing.
     Moment,
+    /// Where an answer speaks of this draw, as what is said there with it tells.
+    Draw(u64),
     /// As a word within what an answer says: that of a whole value, which was proved to be made up.
     Within,
 }
@@ -52,14 +56,15 @@ impl Hole {
     /// Whether one value must stand for this one throughout a run. What a secret is in this run is known
     /// elsewhere, and only where it is known for one: before that it is any text.
     pub(super) fn is_lasting(&self) -> bool {
-        self.scope.is_lasting() && !is_placeholder(&self.identifier)
+        self.scope.is_lasting() && self.draw.is_none() && !is_placeholder(&self.identifier)
     }
 
     /// Where the value may appear again: a random id of a call anywhere, as any other random value.
     pub(super) fn scopes(&self) -> impl Iterator<Item = Scope> {
         let is_of_call = matches!(self.scope, Scope::Call | Scope::Progress);
         let is_random = is_of_call && identifiers(&self.identifier).next().is_some();
-        [Some(self.scope), is_random.then_some(Scope::Anywhere)].into_iter().flatten()
+        let draw = self.draw.map(Scope::Draw);
+        [Some(self.scope), is_random.then_some(Scope::Anywhere), draw].into_iter().flatten()
     }
 
     /// The value as JSON.

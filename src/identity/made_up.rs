@@ -6,7 +6,8 @@ use std::ops::Range;
 use foldhash::fast::FixedState;
 
 use super::identifier::is_word;
-use super::{Hole, Scope};
+use super::{Draw, Hole, Scope};
+use crate::cassette::Cassette;
 use crate::text::escape;
 
 /// What the client of a recording made up, to be found wherever it came back.
@@ -18,6 +19,7 @@ pub struct MadeUp {
     spoken: Words,
     said: HashSet<String>,
     is_placed: bool,
+    draws: Vec<Draw>,
 }
 
 /// Values that are the same wherever they stand in a text as a word.
@@ -55,7 +57,19 @@ impl MadeUp {
         let said = values.iter().filter(|(scope, _)| is_whole(scope));
         let said = said.flat_map(|(_, values)| values.iter().cloned()).collect();
         let is_placed = values.keys().any(|scope| *scope != Scope::Anywhere);
-        Self { values, words, spoken: Words::default(), said, is_placed }
+        let (spoken, draws) = (Words::default(), Vec::new());
+        Self { values, words, spoken, said, is_placed, draws }
+    }
+
+    /// It, with what tells where the server speaks of which draw, from what is open in each request.
+    pub(crate) fn drawn<'a, H: Iterator<Item = &'a Hole>>(
+        self,
+        open: impl Iterator<Item = H>,
+        cassette: &Cassette,
+    ) -> Self {
+        let requests = open.zip(&cassette.interactions);
+        let draws = requests.flat_map(|(holes, it)| Draw::of(holes, it)).collect();
+        Self { draws, ..self }
     }
 
     /// It, where these of its values are words within a text too.
@@ -100,6 +114,11 @@ impl MadeUp {
     /// Whether there is anything that is told by its place only.
     pub(super) fn is_placed(&self) -> bool {
         self.is_placed
+    }
+
+    /// What tells where the server speaks of which draw.
+    pub(super) fn draws(&self) -> &[Draw] {
+        &self.draws
     }
 
     /// The values of whole fields.

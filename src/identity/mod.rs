@@ -14,6 +14,7 @@ mod carriers;
 mod certain;
 mod decide;
 mod documents;
+mod draws;
 mod echoes;
 mod encoded;
 mod field;
@@ -33,6 +34,7 @@ mod texts;
 mod wanted;
 
 pub use bindings::Bindings;
+pub(crate) use bindings::may_coincide;
 #[cfg(feature = "record")]
 pub use carriers::carriers;
 pub use certain::{is_certain, is_minted, is_mixed, is_sealed, stands_for};
@@ -40,6 +42,7 @@ pub use certain::{is_certain, is_minted, is_mixed, is_sealed, stands_for};
 pub use decide::decide_long;
 pub use decide::{decide, decide_again, decide_behind};
 pub(crate) use documents::{each_document, pieced_together};
+pub(crate) use draws::Draw;
 pub use echoes::{Echo, Renamed};
 pub use encoded::says_something;
 pub(crate) use field::fields;

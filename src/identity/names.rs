@@ -8,6 +8,7 @@ use super::field::name_of_element;
 use super::moment::MONTHS;
 use super::{EPOCH, Form, Hole, Meaning, Scope, Words, is_epoch, is_moment, moments, scope_of};
 use crate::cassette::exchanges::MESSAGE;
+use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::reading::{Kind, Node, Reading, Step};
 use crate::cassette::splice::disjoint;
 use crate::cassette::{Cassette, Evidence, Id, Ids, Reach};
@@ -23,7 +24,7 @@ pub(crate) struct Names {
     /// Values of whole fields, with the names of the fields.
     fields: HashSet<(String, String)>,
     /// Values of one place, by the interaction.
-    here: HashMap<usize, Vec<(String, String)>>,
+    here: HashMap<usize, Vec<Placed>>,
     /// What the server issued: in which interaction, and where.
     issued: HashMap<String, (usize, String)>,
     /// The same, to be found in texts.
@@ -36,6 +37,15 @@ pub(crate) struct Names {
     days: BTreeSet<u64>,
 }
 
+/// A value that is made up in one place.
+#[derive(Debug)]
+struct Placed {
+    at: String,
+    value: String,
+    /// Which draw it is, if the same value elsewhere is another one.
+    draw: Option<u64>,
+}
+
 /// A part of a recorded request in which the client may say something else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Opening {
@@ -45,6 +55,8 @@ pub(crate) struct Opening {
     /// Where it stands there.
     pub(crate) range: Range<usize>,
     pub(crate) scope: Scope,
+    /// Which draw it is, if the same value elsewhere is another one.
+    pub(crate) draw: Option<u64>,
 }
 
 /// What of a node is meant.
@@ -71,9 +83,12 @@ impl Names {
                 Reach::Field => {
                     names.fields.insert((field_name(&id.at), id.value.clone()));
                 }
-                Reach::Here => {
+                Reach::Here | Reach::Once => {
+                    let place = || combine(&[id.interaction as u64, hash_of(&id.at)]);
+                    let draw = (id.reach == Reach::Once).then(place);
+                    let (at, value) = (id.at.clone(), id.value.clone());
                     let here = names.here.entry(id.interaction).or_default();
-                    here.push((id.at.clone(), id.value.clone()));
+                    here.push(Placed { at, value, draw });
                 }
             }
         }
@@ -137,28 +152,28 @@ impl Names {
                     part: Part::Name,
                     range,
                     scope: Scope::Anywhere,
+                    draw: None,
                 }));
             }
             if it.kind.is_container() || matches!(it.step, Step::Method | Step::Origin) {
                 continue;
             }
             let here =
-                here.into_iter().flatten().filter(|(at, _)| *at == reading.place(node).to_string());
-            let here: Vec<&str> = here.map(|(_, value)| value.as_str()).collect();
+                here.into_iter().flatten().filter(|it| it.at == reading.place(node).to_string());
+            let here: Vec<&Placed> = here.collect();
             let name = called(reading, node);
             let value = Value { node: it, name: &name, role: calls.role(reading, node) };
             let open = self.parts(&value, &here);
-            found.extend(open.into_iter().map(|(range, scope)| Opening {
-                node,
-                part: Part::Value,
-                range,
-                scope,
+            found.extend(open.into_iter().map(|(range, scope)| {
+                let same = here.iter().find(|it| it.value == value.node.text[range.clone()]);
+                let draw = same.and_then(|it| it.draw);
+                Opening { node, part: Part::Value, range, scope, draw }
             }));
         }
         found
     }
 
-    fn parts(&self, value: &Value<'_, '_>, here: &[&str]) -> Vec<(Range<usize>, Scope)> {
+    fn parts(&self, value: &Value<'_, '_>, here: &[&Placed]) -> Vec<(Range<usize>, Scope)> {
         let Value { node, name, role } = value;
         let text = &*node.text;
         let whole = |scope| vec![(0..text.len(), scope)];
@@ -168,7 +183,7 @@ impl Names {
             (_, Some(Role::Made(scope))) => return whole(*scope),
             _ => {}
         }
-        if here.contains(&text) || self.is_field(name, text) {
+        if here.iter().any(|it| it.value == text) || self.is_field(name, text) {
             return whole(scope_of(name, value.form()));
         }
         let meaning = Meaning::of(name);
@@ -185,7 +200,7 @@ impl Names {
             return Vec::new();
         }
         let mut found: Vec<_> = self.words.find(text).map(|at| (at, Scope::Anywhere)).collect();
-        let here = here.iter().flat_map(|value| text.match_indices(*value));
+        let here = here.iter().flat_map(|it| text.match_indices(&it.value));
         found.extend(here.map(|(at, value)| (at..at + value.len(), Scope::Anywhere)));
         let times = moments(text).filter(|range| !self.issued.contains_key(&text[range.clone()]));
         found.extend(times.map(|range| (range, Scope::Moment)));
@@ -411,9 +426,12 @@ impl Template {
             (Step::Member(name), Part::Name) => name,
             _ => &node.text,
         };
-        let open = openings.iter().filter(|opening| opening.part == part);
-        let open: Vec<_> = open.map(|it| (it.range.clone(), it.scope)).collect();
+        let openings = || openings.iter().filter(|opening| opening.part == part);
+        let open: Vec<_> = openings().map(|it| (it.range.clone(), it.scope)).collect();
         let mut template = Self::of_text(node.place, text, open);
+        for (hole, opening) in template.holes.iter_mut().zip(openings()) {
+            hole.draw = opening.draw;
+        }
         template.takes_words = node.kind == Kind::Word || node.rule == Some(Treatment::Id);
         if part == Part::Value && node.kind != Kind::Text {
             template.is_text = false;
@@ -429,7 +447,7 @@ impl Template {
         for (range, scope) in open {
             literals.push(text[rest..range.start].to_owned());
             rest = range.end;
-            holes.push(Hole { place, scope, identifier: text[range].to_owned(), form });
+            holes.push(Hole { place, scope, identifier: text[range].to_owned(), form, draw: None });
         }
         literals.push(text[rest..].to_owned());
         Self { literals, holes, is_text: true, takes_words: false }

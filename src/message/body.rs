@@ -24,6 +24,7 @@ pub enum Framing {
 
 /// The messages of a whole body.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Messages {
     /// How they stood in the body.
     pub framing: Framing,

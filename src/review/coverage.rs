@@ -17,6 +17,7 @@ use crate::text::rpc::Envelope;
 
 /// What was recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Exercised {
     /// In how many cassettes.
     pub cassettes: usize,
@@ -29,6 +30,7 @@ pub struct Exercised {
 
 /// A method and a path in which identifiers are left open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Endpoint {
     /// `GET`, `POST`, …
     pub method: String,
@@ -42,6 +44,7 @@ pub struct Endpoint {
 
 /// Answers of one status and media type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Answer {
     /// The status.
     pub status: u16,
@@ -165,6 +168,7 @@ fn call(body: &[u8]) -> Option<String> {
 
 /// What a document says, and how much of it was recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Coverage<'d> {
     /// The document.
     pub document: &'d Document,
@@ -198,6 +202,7 @@ pub struct Undocumented {
 
 /// An operation of the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Row<'d> {
     /// What the document says.
     pub operation: &'d Operation,

@@ -150,10 +150,10 @@ async fn a_path_with_another_id_names_the_segment() {
       query.limit
         - 2
         + 3
+    hint: record it again
     hint: if it does not count, say so, in retape.toml:
       [match]
       ignore = ["query.limit"]
-    hint: record it again
     "#);
 }
 
@@ -184,10 +184,10 @@ async fn a_changed_word_is_shown_with_what_stands_around_it() {
       /messages/0/content
         - …The text is 'hello world'. Please call the get_secret_code_tool,…
         + …The text is 'hello moon'. Please call the get_secret_code_tool,…
+    hint: record it again
     hint: if it does not count, say so, in retape.toml:
       [match]
       ignore = ["$.messages[*].content"]
-    hint: record it again
     "#);
 }
 
@@ -209,10 +209,10 @@ async fn a_text_of_many_lines_is_shown_by_its_lines() {
         - line 20
         + another
           line 21
+    hint: record it again
     hint: if it does not count, say so, in retape.toml:
       [match]
       ignore = ["$.system"]
-    hint: record it again
     "#);
 }
 
@@ -256,10 +256,10 @@ async fn a_changed_number_is_told_and_its_spelling_is_none() {
       /b/1/t
         - 0.70
         + 0.8
+    hint: record it again
     hint: if it does not count, say so, in retape.toml:
       [match]
       ignore = ["$.b[*].t"]
-    hint: record it again
     "#);
 }
 
@@ -294,10 +294,10 @@ async fn an_element_that_is_put_in_is_one_difference() {
         - …"},{"role":"user","content":"two"},{"role":"user","content":"three"},{…
         + …"},{"role":"user","content":"three"},{"role":"user","content":"two"},{…
         the elements are the same, in another order
+    hint: record it again
     hint: if its order means nothing, let it not count, in retape.toml:
       [match]
       unordered = ["$.messages"]
-    hint: record it again
     "#);
 }
 
@@ -471,10 +471,10 @@ async fn what_the_server_gave_is_told_though_it_does_not_look_like_an_identifier
       query.n
         - 1
         + 2
+    hint: record it again
     hint: if it does not count, say so, in retape.toml:
       [match]
       ignore = ["query.n"]
-    hint: record it again
     "#);
     assert!(
         payments.contains("the server gave the recorded one in interaction 1 (`/id`)"),
@@ -594,10 +594,10 @@ async fn a_value_that_looks_minted_comes_with_the_line_that_lets_it_not_count() 
       /messages/0/build
         - "nightly-20261120"
         + "nightly-20261121"
+    hint: record it again
     hint: if it does not count, say so, in retape.toml:
       [match]
       ignore = ["$.messages[*].build"]
-    hint: record it again
     "#);
 }
 
@@ -617,10 +617,10 @@ async fn a_value_that_looks_minted_and_comes_back_is_to_be_called_an_identifier(
       /ref
         - "7fbMoasvahVm"
         + "mEgo62OltTVR"
+    hint: record it again
     hint: if the client makes it up, say so, in retape.toml:
       [match]
       ids = ["$.ref"]
-    hint: record it again
     "#);
 
     let rules = Rules::default().id("$.ref").unwrap();
@@ -675,10 +675,10 @@ async fn what_is_free_is_not_told_beside_what_counts() {
       /text
         - "hello"
         + "hullo"
+    hint: record it again
     hint: if it does not count, say so, in retape.toml:
       [match]
       ignore = ["$.text"]
-    hint: record it again
     "#);
 }
 
@@ -836,10 +836,10 @@ async fn texts_forms_and_bytes_are_told_as_what_they_are() {
       form.b
         - 3
         missing: only the recording has it
+    hint: record it again
     hint: if it does not count, say so, in retape.toml:
       [match]
       ignore = ["form.b"]
-    hint: record it again
     "#);
     let bytes = ("\0one \u{1}two", "\0one \u{2}2");
     assert_snapshot!(check("application/octet-stream", bytes.0, bytes.1).await, @r#"
@@ -887,10 +887,10 @@ async fn texts_forms_and_bytes_are_told_as_what_they_are() {
       part.file
         - hello
         + hullo
+    hint: record it again
     hint: if it does not count, say so, in retape.toml:
       [match]
       ignore = ["part.file"]
-    hint: record it again
     "#);
 }
 

@@ -68,12 +68,12 @@ async fn the_answer_explains_itself() {
       /name
         - "ada"
         + "bob"
-    hint: if it does not count, say so, in retape.toml:
-      [match]
-      ignore = ["$.name"]
     hint: if the client is meant to ask this now, record it again:
       RETAPE_MODE=record RETAPE_UPSTREAM=http://UPSTREAM cargo test NAME
       (without `.mode(…)` in the test)
+    hint: if it does not count, say so, in retape.toml:
+      [match]
+      ignore = ["$.name"]
     "#);
 }
 
@@ -92,12 +92,12 @@ async fn another_query_is_shown() {
       query.limit
         - 2
         + 3
-    hint: if it does not count, say so, in retape.toml:
-      [match]
-      ignore = ["query.limit"]
     hint: if the client is meant to ask this now, record it again:
       RETAPE_MODE=record RETAPE_UPSTREAM=http://UPSTREAM cargo test NAME
       (without `.mode(…)` in the test)
+    hint: if it does not count, say so, in retape.toml:
+      [match]
+      ignore = ["query.limit"]
     "#);
 }
 
@@ -394,11 +394,11 @@ async fn a_session_that_nobody_finished_shows_what_it_missed() {
         /name
           - "ada"
           + "bob"
+      hint: if the client is meant to ask this now, record it again:
+        RETAPE_MODE=record RETAPE_UPSTREAM=http://UPSTREAM cargo test NAME
       hint: if it does not count, say so, in retape.toml:
         [match]
         ignore = ["$.name"]
-      hint: if the client is meant to ask this now, record it again:
-        RETAPE_MODE=record RETAPE_UPSTREAM=http://UPSTREAM cargo test NAME
     "#);
     assert!(unfinished.contains("cargo test misses::unfinished"), "{unfinished}");
     assert!(panicking.contains("`tape` (2 interactions) has no answer to"), "{panicking}");

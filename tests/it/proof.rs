@@ -1,5 +1,6 @@
 //! A recording that proves that it replays.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -185,6 +186,70 @@ async fn a_phrase_of_words_that_are_drawn_at_random_is_one_name_and_comes_back()
     let told = post(&format!("{}/things", session.url()), r#"{"at":2,"title":"soon by cat"}"#);
     assert_eq!(told.status, 470, "what never differs counts");
     drop(session.stop().await);
+}
+
+/// A shop that keeps what it is sent, under the ids `1` and `2`.
+fn shop() -> Upstream {
+    let kept = Mutex::new(Vec::new());
+    Upstream::json(move |asked: &Asked| {
+        let mut kept = kept.lock().unwrap();
+        let shown = |things: &[String], at: usize| things[at % 2].clone();
+        match asked.path().strip_prefix("/things/") {
+            Some("all") => format!("[{},{}]", shown(&kept, 0), shown(&kept, 1)),
+            Some(id) => shown(&kept, id.parse::<usize>().unwrap() - 1),
+            None => {
+                let id = kept.len() % 2 + 1;
+                kept.push(asked.text().replacen('{', &format!(r#"{{"id":{id},"#), 1));
+                kept[kept.len() - 1].clone()
+            }
+        }
+    })
+}
+
+/// A client that makes two things of a colour and a size, and looks whether they are as it made them.
+fn sell(url: &str, drawn: [(&str, usize); 2]) -> Result<(), String> {
+    let said = [0, 1].map(|at| {
+        let (colour, size) = drawn[at];
+        format!(r#""name":"thing {at}","colour":"{colour}","size":{size}}}"#)
+    });
+    let told = said.clone().map(|said| post(&format!("{url}/things"), &format!("{{{said}")).text());
+    let is_same = (0..2).all(|at| {
+        let again = get(&format!("{url}/things/{}", at + 1)).text();
+        told[at].ends_with(&said[at]) && again == told[at]
+    });
+    let all = get(&format!("{url}/things/all")).text();
+    let is_listed = all == format!("[{}]", told.join(","));
+    if is_same && is_listed { Ok(()) } else { Err(format!("{told:?} {all}")) }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_drawn_from_a_list_may_be_the_same_by_chance() {
+    // When it was recorded, or in a run of the proof, or in the replay.
+    for drawn in [
+        [[("red", 3), ("red", 3)], [("blue", 4), ("white", 5)], [("grey", 6), ("blue", 4)]],
+        [[("red", 3), ("blue", 4)], [("grey", 5), ("grey", 5)], [("white", 6), ("green", 7)]],
+        [[("red", 3), ("blue", 4)], [("grey", 5), ("blue", 4)], [("red", 3), ("green", 7)]],
+        [
+            [("turquoise", 3), ("turquoise", 4)],
+            [("red", 5), ("grey", 8)],
+            [("grey", 8), ("red", 6)],
+        ],
+    ] {
+        let (stage, runs, upstream) = (Stage::new(), AtomicUsize::new(0), shop());
+        let settings = stage.session(Mode::Record).upstream(upstream.url());
+        let proved = settings.run(async |session: &Session| {
+            let run = runs.fetch_add(1, Ordering::Relaxed);
+            let told = sell(&session.url(), drawn[run.min(run % 2 + 1)]);
+            told.map_err(Box::<dyn std::error::Error>::from)
+        });
+        proved.await.unwrap();
+
+        for drawn in [[("ivory", 1), ("ivory", 1)], [("black", 1), ("ivory", 2)]] {
+            let session = stage.replay().await;
+            sell(&session.url(), drawn).unwrap();
+            session.finish().await.unwrap();
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -27,6 +27,7 @@ fn said(frames: &[Frame]) -> Vec<String> {
         Content::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
         Content::Binary(bytes) => format!("{bytes:?}"),
         Content::Close { code, reason } => format!("close {code:?} {reason}"),
+        other => format!("{other:?}"),
     };
     frames.iter().map(|it| format!("{}: {}", it.from.as_str(), said(it))).collect()
 }

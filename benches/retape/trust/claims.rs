@@ -132,7 +132,9 @@ pub fn unguarded(contract: &Contract) -> Contract {
         .collect();
     let any = orders.join(" | ").parse::<Order>().ok().filter(|_| orders.len() > 1);
     let any = any.map(|order| Orders { cases: vec![Case { when: Vec::new(), order }] });
-    Contract { order: any.or_else(|| contract.order.clone()), ..contract.clone() }
+    let mut unguarded = contract.clone();
+    unguarded.order = any.or(unguarded.order);
+    unguarded
 }
 
 /// Which claim of a contract does not hold by a change; none if it is no change of one.

@@ -27,6 +27,7 @@ use crate::text::{date, nearest};
 
 /// What another tool recorded, as a cassette.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Imported {
     /// The cassette. Its streams are cut into events, and all times are 0: nobody knows them.
     pub cassette: Cassette,

@@ -83,7 +83,7 @@ mod tests {
 
     fn hole(date: &str) -> Hole {
         let (scope, form) = (Scope::Moment, Form::Text);
-        Hole { place: 7, scope, identifier: date.to_owned(), form }
+        Hole { place: 7, scope, identifier: date.to_owned(), form, draw: None }
     }
 
     /// Which of the recorded requests answer a client that asks for these dates.

@@ -21,9 +21,8 @@ use crate::cassette::{Cassette, Headers, Request};
 use crate::compare::difference;
 use crate::compare::recorded::Recorded;
 use crate::config::{Compare, Repeats, Rules};
-use crate::identity::decide;
 use crate::identity::names::{Names, Opening, Part, Template};
-use crate::identity::{Hole, MadeUp, Scope};
+use crate::identity::{Hole, MadeUp, Scope, decide};
 use crate::redact::Found;
 
 /// The interactions of a cassette by what counts in their requests.
@@ -165,6 +164,7 @@ impl Index {
         let issued: Vec<Hole> = twins.holes().collect();
         let made_up = MadeUp::of(entries.iter().flat_map(Entry::made_up).chain(&issued));
         let made_up = made_up.spoken(spoken::of(cassette, &names, &rules));
+        let made_up = made_up.drawn(entries.iter().map(Entry::made_up), cassette);
         let is_only = |number: usize| {
             let only = groups.get(entries[number].group).and_then(Candidates::only);
             only.is_some() && before[number].needed.is_none()

@@ -154,20 +154,31 @@ impl Proof {
                 let request = library.request(number);
                 let found = library.with_recorded(request, number, |recorded, openings| {
                     let found = compare(recorded, &asked.reading);
-                    let (made_up, named) =
+                    let (mut made_up, named) =
                         made_up(&library, number, &found, (recorded, asked), (said, &mut denied))?;
                     let texts = openings.iter().map(|it| recorded.hole(it)).collect::<Vec<_>>();
                     let filled = found.filled.iter();
                     let bound = filled.map(|it| (texts[it.opening].clone(), it.hole.clone()));
                     let bound: Vec<(Hole, Hole)> = bound.chain(named).collect();
-                    let pairs = bound.iter().map(|(recorded, live)| (recorded, live));
+                    let drawn = playlist.bindings().drawn(&bound);
+                    let is_drawn = |value: &str| drawn.contains(&value);
                     let whole = found
                         .changed
                         .iter()
                         .map(|(old, _)| recorded.reading.nodes[*old].text.len());
                     let other = made_up.iter().map(|id| id.value.len()).sum::<usize>();
-                    let distance =
-                        (found.apart(), Reverse(whole.sum::<usize>().saturating_sub(other)));
+                    let alike = Reverse(whole.sum::<usize>().saturating_sub(other));
+                    let distance = (drawn.len(), found.apart(), alike);
+                    let again = openings.iter().filter(|it| is_drawn(recorded.text(it)));
+                    let named_anew = made_up.iter_mut().filter(|id| is_drawn(&id.value));
+                    named_anew.for_each(|id| id.reach = Reach::Once);
+                    made_up.extend(again.map(|it| {
+                        let at = recorded.reading.place(it.node).to_string();
+                        let (value, reach) = (recorded.text(it).to_owned(), Reach::Once);
+                        Id { value, interaction: number, at, reach, evidence: Evidence::Runs }
+                    }));
+                    let pairs = bound.iter().filter(|(it, _)| !is_drawn(&it.identifier));
+                    let pairs = pairs.map(|(recorded, live)| (recorded, live));
                     playlist.bindings().unify(pairs).then_some((distance, made_up, bound))
                 });
                 Some((number, found?))
@@ -215,6 +226,18 @@ impl Proof {
                 }
             }
         }
+        for at in 0..ids.client.len() {
+            let Id { value, .. } = &ids.client[at];
+            let is_once = |id: &&Id| id.reach == Reach::Once && id.value == *value;
+            if self.assumptions.made_up().any(|id| is_once(&id)) {
+                ids.client[at].reach = Reach::Once;
+            }
+        }
+        let mut known = HashSet::new();
+        ids.client.retain(|id| {
+            id.reach != Reach::Once
+                || known.insert((id.value.clone(), id.interaction, id.at.clone()))
+        });
         let is_part = |id: &Id| {
             let mut made_up = self.assumptions.made_up().filter(|whole| whole.at == id.at);
             made_up.any(|whole| whole.value != id.value && whole.value.contains(&id.value))

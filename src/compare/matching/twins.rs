@@ -260,7 +260,8 @@ impl Playlist {
 }
 
 fn hole(name: &str) -> Hole {
-    Hole { place: 0, scope: Scope::Anywhere, identifier: name.to_owned(), form: Form::Text }
+    let (scope, form, identifier) = (Scope::Anywhere, Form::Text, name.to_owned());
+    Hole { place: 0, scope, identifier, form, draw: None }
 }
 
 /// What was asked and answered, but for the names that were issued or made up, and for what is another each time.

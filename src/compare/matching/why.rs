@@ -13,7 +13,7 @@ use crate::compare::difference::Value;
 use crate::compare::difference::{Difference, Filled, Sort};
 use crate::compare::recorded::Recorded;
 use crate::identity::names::Opening;
-use crate::identity::{Issuer, Origin, Scope, identifiers};
+use crate::identity::{Issuer, Origin, Scope, identifiers, may_coincide};
 
 /// Why a difference counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -192,6 +192,9 @@ impl Library<'_> {
             let interaction = self.index.names().made_up(recorded);
             let before = before.to_owned();
             return (before != asked).then_some(Why::CalledBefore { before, interaction });
+        }
+        if may_coincide(asked) {
+            return None;
         }
         let other = bindings.stands_for(scope, asked);
         let other = other.or_else(|| here.recorded.get(&(scope, asked)).copied())?;

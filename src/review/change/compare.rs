@@ -83,6 +83,7 @@ pub fn compare_by(protocols: &Protocols, old: Known<'_>, new: Known<'_>) -> Repo
 
 /// What recordings mean to whoever relies on the contracts that were accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Checked {
     /// What is new, not as accepted, or not recorded any more.
     pub findings: Vec<Finding>,

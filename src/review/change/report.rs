@@ -10,6 +10,7 @@ use crate::contract::order::Expression;
 
 /// What changed from one side to the other. Faces in [`report`](crate::review::report) show it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Report {
     /// What was before.
     pub old: Side,
@@ -35,6 +36,7 @@ pub struct Report {
 
 /// One of two sides.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[non_exhaustive]
 pub struct Side {
     /// What it is: a path, or a revision and a path.
     pub name: String,
@@ -97,6 +99,7 @@ pub enum Direction {
 
 /// One change in what is promised.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Change {
     /// The kind of change.
     pub rule: Rule,
@@ -137,6 +140,7 @@ impl Change {
 
 /// Where something changed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub struct Place {
     /// At which endpoint.
     pub endpoint: Endpoint,
@@ -153,6 +157,7 @@ pub struct Place {
 /// A part of a contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Part {
     /// Which statuses and media types there are.
     Endpoint,
@@ -276,6 +281,7 @@ pub struct Edge {
 /// On which side something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum State {
     /// On both.
     Kept,

@@ -12,7 +12,7 @@ use crate::cassette::{Origins, Place, target};
 use crate::compare::Value;
 use crate::compare::matching::{Asking, Awaited, Differing, Message, Mismatch, Nearest, Why};
 use crate::config::Repeats;
-use crate::identity::{Issuer, Origin};
+use crate::identity::{Issuer, Origin, may_coincide};
 use crate::message::Protocols;
 
 /// So many fields are shown; programs are told more.
@@ -43,6 +43,7 @@ pub fn miss(name: &str, mismatch: &Mismatch, rerun: &Rerun) -> String {
     lines.push("hint: if the client is meant to ask this now, record it again:".to_owned());
     let steps = rerun.steps(&mismatch.servers, name);
     lines.extend(steps.iter().map(|step| format!("  {}", visible(step))));
+    lines.extend(mismatch.nearest.iter().flat_map(rules));
     lines.join("\n")
 }
 
@@ -179,7 +180,14 @@ fn hints(name: &str, nearest: &Nearest) -> Vec<String> {
         lines.push("hint: this build compares compressed bodies byte by byte; with its".to_owned());
         lines.push("  feature `compression`, retape compares what they say".to_owned());
     }
-    if nearest.differences.iter().any(|it| renames(&it)) {
+    let is_drawn = |it: &Differing| {
+        let recorded = it.difference.recorded.as_ref().and_then(Value::said);
+        recorded.is_some_and(|recorded| may_coincide(&recorded))
+    };
+    if nearest.differences.iter().any(|it| renames(&it) && is_drawn(it)) {
+        lines.push("hint: if the client drew that from a list, and the same twice by".to_owned());
+        lines.push("  chance when it was recorded, record it again".to_owned());
+    } else if nearest.differences.iter().any(|it| renames(&it)) {
         // Another name for the same thing in one run: another client, or the same that began anew.
         lines.push(
             "hint: if several tests share this cassette, give each one of its own: the".into(),
@@ -204,6 +212,11 @@ fn hints(name: &str, nearest: &Nearest) -> Vec<String> {
         lines.push(format!("  name = {:?}", visible(name)));
         lines.push("  compare = \"path\"".to_owned());
     }
+    lines
+}
+
+/// The rules with which the differences would not count. They come last: what a client says by mistake counts.
+fn rules(nearest: &Nearest) -> Vec<String> {
     let is_plain = |it: &Differing| matches!(it.why, Why::Value { comes_back: false });
     let is_any_plain = nearest.differences.iter().any(is_plain);
     let rule = |it: &Differing| match it.why {
@@ -223,6 +236,7 @@ fn hints(name: &str, nearest: &Nearest) -> Vec<String> {
         ("ids", "if the client makes it up, say so"),
         ("unordered", "if its order means nothing, let it not count"),
     ];
+    let mut lines = Vec::new();
     for (key, when) in rules {
         let places = nearest.differences.iter().filter(|it| rule(it) == Some(key));
         let mut places: Vec<String> = places.filter_map(|it| it.difference.at.rule()).collect();
