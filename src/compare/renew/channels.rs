@@ -16,6 +16,8 @@
 //!   to wait for.
 //! - By its number the server had said it before something that the client had heard then.
 //!
+//! What names a thing that an answer was the first to name came because of that answer, and stands behind it.
+//!
 //! So what a server says stands as early as any recording has shown it, and what comes late now changes no
 //! line. What is [foreign](super::foreign) is set aside before.
 
@@ -253,6 +255,9 @@ impl<'m> Turning<'m> {
         }
         if one.is_client {
             return other.answers != Some(first);
+        }
+        if other.behind == Some(first) {
+            return false;
         }
         let is_of_other = match (one.answers, other.answers) {
             (Some(asked), Some(also)) => asked != also,

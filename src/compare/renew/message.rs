@@ -18,6 +18,8 @@ pub(super) struct Message {
     pub(super) kind: u64,
     /// The message of the client that one of the server answers by name.
     pub(super) answers: Option<usize>,
+    /// The answer in which the server was the first to name what this message of the server names too.
+    pub(super) behind: Option<usize>,
     /// What it names, in letters and digits.
     pub(super) names: HashSet<String>,
     /// What each of its members says, if that is a text.
@@ -29,26 +31,39 @@ pub(super) struct Message {
 impl Message {
     /// The messages of a connection; `look` hashes what one says.
     pub(super) fn all(frames: &[Frame], look: impl Fn(&mut Script) -> u64) -> Vec<Self> {
-        let mut born: HashMap<(Scope, String), Option<usize>> = HashMap::new();
+        let mut born: HashMap<(Scope, String), Birth> = HashMap::new();
         let messages = frames.iter().take_while(|frame| frame.message().is_some());
         let read = |(at, frame): (usize, &Frame)| {
             let message = frame.message().cloned().unwrap_or_default();
             let is_client = frame.from == Peer::Client;
             let names = names(&text(&message), is_client);
-            let answers = names.iter().filter_map(|name| *born.get(name)?).max();
+            let named = |is_meant: fn(&&Birth) -> bool| {
+                let births = names.iter().filter_map(|name| born.get(name));
+                births.filter(is_meant).map(|birth| birth.at).max().filter(|_| !is_client)
+            };
+            let answers = named(|birth| birth.is_client);
+            let behind = named(|birth| birth.is_answer);
             for name in &names {
-                born.entry(name.clone()).or_insert(is_client.then_some(at));
+                let is_answer = answers.is_some();
+                born.entry(name.clone()).or_insert(Birth { at, is_client, is_answer });
             }
             let words = names.into_iter().filter(|(scope, _)| *scope == Scope::Word);
             let names = words.map(|(_, name)| name).collect();
             let (members, values) = (members(&text(&message)), values(&text(&message)));
             let mut script = Script::of_message(message);
             let said = look(&mut script);
-            let (kind, answers) = (script.kind(), answers.filter(|_| !is_client));
-            Self { is_client, said, kind, answers, names, members, values }
+            let kind = script.kind();
+            Self { is_client, said, kind, answers, behind, names, members, values }
         };
         messages.enumerate().map(read).collect()
     }
+}
+
+/// Where something was named first.
+struct Birth {
+    at: usize,
+    is_client: bool,
+    is_answer: bool,
 }
 
 /// What a message names.

@@ -39,6 +39,12 @@ impl Alone {
     pub(super) const ALL: [Self; 5] =
         [Self::Constant, Self::Counting, Self::Increasing, Self::NotDecreasing, Self::Unique];
 
+    /// Whether a number is one more than the one before.
+    #[expect(clippy::float_cmp, reason = "numbers that are counted are exact")]
+    pub(super) fn follows(last: f64, now: f64) -> bool {
+        now == last + 1.0
+    }
+
     /// How it is written behind the field.
     pub(super) fn verb(self) -> &'static str {
         match self {
@@ -60,8 +66,7 @@ impl Alone {
         match self {
             Self::Constant => keys().filter(|_| !before.is_same).map(|(last, now)| last == now),
             Self::Unique => keys().map(|_| !before.is_said),
-            #[expect(clippy::float_cmp, reason = "numbers that are counted are exact")]
-            Self::Counting => numbers().map(|(last, now)| now == last + 1.0),
+            Self::Counting => numbers().map(|(last, now)| Self::follows(last, now)),
             Self::Increasing => numbers().map(|(last, now)| now > last),
             Self::NotDecreasing => numbers().map(|(last, now)| now >= last),
         }

@@ -9,6 +9,7 @@ use super::earlier::{Earlier, REQUEST};
 use super::echo::{Said, said, said_by_client};
 use super::learn::{Names, Sight, Sights};
 use super::presence;
+use super::sorted::is_of_row;
 use super::tie::Tie;
 use super::trace::{Trace, Value, pointer};
 use crate::contract::clients::completes;
@@ -250,10 +251,12 @@ impl Check<'_> {
                 all.iter().filter(|at| at.value.key().is_none() && is_called_like(at, &all));
             broken.extend(other.map(|at| (*at, key)));
         }
+        let is_of_list =
+            holds == Alone::Counting && field.tag.is_none() && is_of_row(field.path.as_str());
         for at in all.into_iter().filter(|at| at.value.is_plain()) {
             let said = at.value.key().and_then(|key| first.get(key)).copied();
             if let Some(last) = last {
-                let (is_said, is_row) = (said.is_some(), last.event == at.event);
+                let (is_said, is_row) = (said.is_some(), !is_of_list && last.event == at.event);
                 let before = Before { last: last.value, is_said, is_same: false, is_row };
                 if holds.holds(before, at.value) == Some(false) {
                     let other = said.filter(|_| holds == Alone::Unique).or(Some(last));

@@ -8,11 +8,15 @@ use foldhash::fast::RandomState;
 use super::alone::{Alone, Before};
 use super::claim::{Field, Invariant, Path, Referred};
 use super::learn::{Counted, Learner};
+use super::sorted::is_of_row;
 use super::trace::Value;
 use crate::identity::{Meaning, refers};
 
 /// An invariant had at least so many chances to fail.
 pub const CHANCES: u64 = 5;
+
+/// So many rows follow others, where each is one more than the one before.
+const ROWS: u64 = 12;
 
 /// What is known of a field.
 #[derive(Debug, Clone, Default)]
@@ -29,6 +33,8 @@ pub(super) struct Facts {
     is_no_time: bool,
     /// Whether several rows of one message have it.
     is_of_rows: bool,
+    /// Whether the number is one more in each row of a list.
+    rows: Chances,
 }
 
 /// How often a field says what it has said in any trace, as hashes, and how many things of one trace could be the same.
@@ -85,6 +91,11 @@ impl Facts {
         self.repeats.beside(others);
     }
 
+    /// A row of a list says one number behind the other.
+    pub(super) fn see_next_row(&mut self, before: f64, now: f64) {
+        self.rows.count(Alone::follows(before, now));
+    }
+
     fn of(&self, alone: Alone) -> Chances {
         self.alone[alone as usize]
     }
@@ -95,6 +106,7 @@ impl Facts {
         let several = self.single == Single::Several;
         let holds = |alone: &Alone| match alone {
             Alone::Constant | Alone::Unique => self.of(*alone).hold() && several,
+            Alone::Counting if self.rows.had > 0 => self.rows.hold() && self.rows.had >= ROWS,
             _ if self.is_of_rows => false,
             Alone::NotDecreasing => {
                 self.of(*alone).hold() && self.of(Alone::Increasing).held >= CHANCES
@@ -144,10 +156,15 @@ impl Repeats {
     /// Whether it is no chance that no trace says anything twice: what is the same in several traces, as quantities
     /// are, would be so within one as well. The estimate is that of Simpson (Nature, 1949).
     fn are_apart(&self) -> bool {
+        self.said.values().all(|count| *count == 1) || self.are_apart_by_evidence()
+    }
+
+    /// The same where something is said again at all.
+    fn are_apart_by_evidence(&self) -> bool {
         let all = self.said.values().map(|count| f64::from(*count)).sum::<f64>();
         let again: f64 =
             self.said.values().map(|count| f64::from(*count)).map(|it| it * (it - 1.0)).sum();
-        again == 0.0 || self.pairs as f64 * again / (all * (all - 1.0)) >= NO_CHANCE
+        self.pairs as f64 * again / (all * (all - 1.0)) >= NO_CHANCE
     }
 }
 
@@ -193,8 +210,20 @@ impl Counted<'_> {
         let claim = facts.claim()?;
         let name = field.path.last().trim_end_matches("[]");
         // An identifier is one by its name.
-        let is_named = || refers(name) || Meaning::of(name) == Meaning::Identity;
-        if claim == Alone::Unique && !is_named() && !facts.repeats.are_apart() {
+        let is_named = refers(name) || Meaning::of(name) == Meaning::Identity;
+        let is_of_row = is_of_row(field.path.as_str()) && field.tag.is_none();
+        let is_lost = match claim {
+            // Rows may be called apart and still refer to the same thing, where no client has it so yet.
+            Alone::Unique if is_of_row && name != "id" => {
+                let is_own = field.path.as_str().ends_with(&format!("[].{name}"));
+                !(is_own && is_named && facts.repeats.are_apart_by_evidence())
+            }
+            Alone::Unique => !is_named && !facts.repeats.are_apart(),
+            // What counts the things of a server goes on only as long as none is taken out.
+            Alone::Counting => is_of_row && is_named,
+            _ => false,
+        };
+        if is_lost {
             return None;
         }
         let follows = match self.of_all(field) {

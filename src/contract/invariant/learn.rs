@@ -23,7 +23,7 @@ use super::number::Numbers;
 use super::onward::Onward;
 use super::pairing::Pairs;
 use super::presence::Presence;
-use super::sorted::Sorted;
+use super::sorted::{Sorted, is_of_row};
 use super::text::Texts;
 use super::trace::{Event, Row, Trace, Value, each};
 use super::within::Within;
@@ -136,20 +136,29 @@ impl Learner {
         self.sorted.learn(&self.names, trace.request, sights);
     }
 
-    /// Learns that the rows of a list are called apart.
+    /// Learns that the rows of a list are called apart, and how they are numbered.
     fn learn_rows(&mut self, events: &[Sights<'_>]) {
         let mut said: Map<u32, HashSet<&str, RandomState>> = Map::default();
-        for (sight, key) in events.iter().flat_map(|(_, sights)| keys(sights)) {
-            if !is_of_row(self.names.spelled(sight.path)) {
-                continue;
-            }
-            let field = self.names.field(None, sight.path);
-            self.key(field, key);
-            let rows = said.entry(field).or_default();
-            let others = rows.len();
-            let is_new = rows.insert(key);
-            if others > 0 {
-                self.facts.entry(field).or_default().see_row(is_new, others);
+        for (_, sights) in events {
+            let mut last: Map<u32, f64> = Map::default();
+            for sight in sights {
+                if !is_of_row(self.names.spelled(sight.path)) {
+                    continue;
+                }
+                let field = self.names.field(None, sight.path);
+                if let Some(key) = sight.value.key() {
+                    self.key(field, key);
+                    let rows = said.entry(field).or_default();
+                    let others = rows.len();
+                    let is_new = rows.insert(key);
+                    if others > 0 {
+                        self.facts.entry(field).or_default().see_row(is_new, others);
+                    }
+                } else if let Some(number) = sight.value.counted()
+                    && let Some(before) = last.insert(field, number)
+                {
+                    self.facts.entry(field).or_default().see_next_row(before, number);
+                }
             }
         }
     }
@@ -294,11 +303,6 @@ impl Learner {
             self.references.retain(|(field, _), reference| reference.found >= keys(field));
         }
     }
-}
-
-/// Whether a row of an outermost list is called so: `data[].id`.
-fn is_of_row(path: &str) -> bool {
-    path.strip_suffix("[].id").is_some_and(|list| !list.contains("[]"))
 }
 
 /// What identifies something in a message.

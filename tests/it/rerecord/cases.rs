@@ -1548,6 +1548,26 @@ fn an_answer_that_is_like_an_earlier_one_stays_behind_its_question() {
 }
 
 #[test]
+fn what_names_a_thing_of_an_answer_stays_behind_that_answer() {
+    let asked = |n: usize| format!(r#">{{"id":{n},"method":"submit","params":{{"items":{n}}}}}"#);
+    let given = |n: usize, job: &str| format!(r#"{{"id":{n},"result":{{"job_id":"{job}"}}}}"#);
+    let began = |job: &str, worker: &str| {
+        format!(r#"{{"method":"began","params":{{"job_id":"{job}","worker":"{worker}"}}}}"#)
+    };
+    let told = |jobs: [&str; 2], workers: [&str; 2]| {
+        let [one, two] = [0, 1].map(|at| began(jobs[at], workers[at]));
+        let end = r#"{"method":"ended"}"#;
+        frames(&[&asked(1), &given(1, jobs[0]), &one, end, &asked(2), &given(2, jobs[1]), &two])
+    };
+    let before = ["job_8f3a9c2b41d0", "job_5c1e7d9a60b3"];
+    let now = ["job_d41a90b7c3e2", "job_0b3f6e8c5a17"];
+
+    // What began second looks like what had begun first.
+    let expected = told(before, ["left", "right"]);
+    check_order(&told(before, ["right", "left"]), told(now, ["left", "right"]), &expected);
+}
+
+#[test]
 fn answers_to_different_messages_stand_in_their_old_order() {
     let asked = [r#">{"id":"x-1","type":"say"}"#, r#">{"id":"y-2","type":"say"}"#];
     let said = |id: &str, text: &str| format!(r#"{{"id":"{id}","text":"{text}"}}"#);
