@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::Index;
+use super::route::is_id;
 use super::writes::{is_of_another, is_of_one, issued, writes};
 use crate::cassette::{Body, Cassette, Interaction, Request, target};
 use crate::config::Early;
@@ -29,6 +30,9 @@ impl Index {
     /// - an identifier that stands in the request of the answer, or that the answer has told by then;
     /// - the JSON-RPC id of its request, or that of a request of the server, which they answer;
     /// - what they are the first to make up, and the rest of the answer says: it cannot have known that.
+    ///
+    /// An answer that says in one piece what the same question was answered before shows nothing. Nor does it show what
+    /// happens to another thing of the same list, as where several are put into it at once.
     pub fn may_show(&self, answer: Numbered<'_>, chunks: usize, asked: Numbered<'_>) -> bool {
         let ((number, answer), (asking, interaction)) = (answer, asked);
         let (about, request) = (&answer.request, &interaction.request);
@@ -39,10 +43,33 @@ impl Index {
             return false;
         }
         let said = said(answer, chunks);
+        let is_of_both = || {
+            !(chunks == 0 && is_whole(answer) && are_siblings(about, request))
+                && self.shares_a_name((about, &said), (request, asking))
+        };
         self.is_called(number, asking)
             || replies(request, &said)
-            || self.shares_a_name((about, &said), (request, asking))
+            || is_of_both()
             || self.tells(answer, said.len(), asking)
+    }
+
+    /// Whether an answer in one piece is what the same question was answered before something was asked.
+    pub fn is_said_before(
+        &self,
+        cassette: &Cassette,
+        (number, answer): Numbered<'_>,
+        (asking, asked): Numbered<'_>,
+    ) -> bool {
+        let is_over = |other: &usize| {
+            *other < asking && asked.after.iter().all(|it| it.interaction != *other)
+        };
+        let says = |it: &Interaction| {
+            let response = it.response().filter(|_| is_whole(it));
+            response.map(|response| (response.status, response.body.clone()))
+        };
+        let mut alike = self.alike(number).filter(|other| *other != number).filter(is_over);
+        let said = says(answer);
+        said.is_some() && alike.any(|other| says(&cassette.interactions[other]) == said)
     }
 
     /// Whether a question had no answer yet when something was written to the same address, or, if the
@@ -123,6 +150,21 @@ impl Index {
         let texts = [about.path.as_str(), std::str::from_utf8(&body).unwrap_or(""), said];
         texts.iter().any(|text| names.find(text).next().is_some())
     }
+}
+
+/// Whether an answer came in one piece.
+fn is_whole(answer: &Interaction) -> bool {
+    matches!(answer.response().map(|response| &response.body), Some(Body::Whole(_)))
+}
+
+/// Whether two requests do the same to two things of one list: `PUT /files/1` and `PUT /files/2`.
+fn are_siblings(one: &Request, other: &Request) -> bool {
+    let list = |it: &Request| it.path_only().rsplit_once('/').map(|(list, _)| list.to_owned());
+    let names = |it: &Request| it.path_only().rsplit('/').next().is_some_and(is_id);
+    one.method == other.method
+        && list(one) == list(other)
+        && one.path_only() != other.path_only()
+        && [one, other].into_iter().all(names)
 }
 
 fn is_of_session(one: &Interaction, other: &Interaction) -> bool {

@@ -139,6 +139,9 @@ impl Meanwhile {
             let is_reply = index.replies_beside(interaction, beside);
             for Progress { interaction: number, chunks } in interaction.after.iter().copied() {
                 let answer = whole(number);
+                if index.is_said_before(cassette, (number, answer), (asking, interaction)) {
+                    continue;
+                }
                 let until = if index.may_show((number, answer), chunks, (asking, interaction)) {
                     Until::Done(asking)
                 } else if answer.is_listening()
@@ -372,6 +375,37 @@ mod tests {
               "headers": {"content-type": "text/event-stream"},
               "stream": [{"ms": 0, "text": "data: 1\n\n"}]}}]}"#;
         of(text)
+    }
+
+    /// Whether the answer to a question that was asked twice, or that to an upload beside it, waits for an upload.
+    fn waits(first: &str, second: &str, [one, other]: [&str; 2]) -> [bool; 2] {
+        let answer = |text: &str| {
+            format!(
+                r#""response": {{"ms": 0, "status": 200, "headers": {{}}, "end": "complete", "text": "{text}"}}"#
+            )
+        };
+        let asked = |after: &str, method: &str, path: &str, said: &str| {
+            format!(
+                r#"{{{after}"request": {{"method": "{method}", "path": "/d-48992ed470c7{path}"}}, {}}}"#,
+                answer(said)
+            )
+        };
+        let all = [
+            asked("", "GET", "", first),
+            asked("", "GET", "", second),
+            asked(r#""after": {"2": 0}, "#, "PUT", one, "made"),
+            asked(r#""after": {"2": 0, "3": 0}, "#, "PUT", other, "made"),
+        ];
+        let meanwhile = of(&format!(r#"{{"retape": 1, "interactions": [{}]}}"#, all.join(",")));
+        [1, 2].map(|number| meanwhile.0.contains_key(&number))
+    }
+
+    #[test]
+    fn what_was_answered_so_before_and_what_is_put_beside_waits_for_nothing() {
+        assert_eq!(waits("two", "three", ["/1", "/2"]), [true, false]);
+        assert_eq!(waits("two", "two", ["/1", "/2"]), [false, false]);
+        // What is done to one thing may show in the other.
+        assert_eq!(waits("two", "two", ["/run", "/stop"]), [false, true]);
     }
 
     #[tokio::test(start_paused = true)]
