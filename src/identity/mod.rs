@@ -29,6 +29,7 @@ mod nested;
 mod origin;
 mod parts;
 mod plain;
+mod returned;
 mod servers;
 mod texts;
 mod wanted;

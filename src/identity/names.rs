@@ -6,9 +6,11 @@ use std::ops::Range;
 
 use super::field::name_of_element;
 use super::moment::MONTHS;
+use super::returned::returned;
 use super::{EPOCH, Form, Hole, Meaning, Scope, Words, is_epoch, is_moment, moments, scope_of};
 use crate::cassette::exchanges::MESSAGE;
 use crate::cassette::reading::hash::{combine, hash_of};
+use crate::cassette::reading::header;
 use crate::cassette::reading::{Kind, Node, Reading, Step};
 use crate::cassette::splice::disjoint;
 use crate::cassette::{Cassette, Evidence, Id, Ids, Reach};
@@ -33,6 +35,8 @@ pub(crate) struct Names {
     made_up: HashMap<String, usize>,
     /// Whole values of which another run has shown, or a person says, that they are made up.
     proved: HashMap<String, usize>,
+    /// The header fields that do not count, and come back.
+    returned: BTreeSet<String>,
     /// The days on which something in it was recorded, if that is known.
     days: BTreeSet<u64>,
 }
@@ -70,7 +74,8 @@ pub(crate) enum Part {
 impl Names {
     /// The table of a cassette, or another one for it.
     pub(crate) fn of(ids: &Ids, cassette: &Cassette) -> Self {
-        let mut names = Self { days: days(cassette), ..Self::default() };
+        let (days, returned) = (days(cassette), returned(cassette, ids));
+        let mut names = Self { days, returned, ..Self::default() };
         let mut words = Vec::new();
         for id in &ids.client {
             names.made_up.entry(id.value.clone()).or_insert(id.interaction);
@@ -99,6 +104,12 @@ impl Names {
         }
         names.issued_words = Words::of(ids.server.iter().map(|id| id.value.as_str()));
         names
+    }
+
+    /// Whether what a request says in a header field marks it: by its name, or because answers repeat it.
+    pub(crate) fn is_mark(&self, field: &str) -> bool {
+        Meaning::of(field) == Meaning::Mark
+            || !self.returned.is_empty() && self.returned.contains(&*header::lowercase(field))
     }
 
     /// The interaction whose answer issued a value, and where.

@@ -352,7 +352,7 @@ fn learn(folder: &Path, name: &Name, proof: &Proof) -> Result<Learned> {
             Some(ids) => ids.clone(),
             None => crate::identity::decide(cassette, &cassette.rules),
         };
-        let learned = proof.learn(&mut ids);
+        let learned = proof.learn(cassette, &mut ids);
         cassette.ids = Some(ids);
         learned
     })

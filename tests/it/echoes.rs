@@ -50,6 +50,24 @@ async fn what_a_person_says_is_made_up_comes_back_within_a_text_too() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_header_field_that_is_read_again_is_the_clients_own() {
+    let upstream = Upstream::start(|asked, wire| {
+        let owner = asked.head.field("x-meta-owner").unwrap_or(RECORDED);
+        wire.send(format!("HTTP/1.1 200 OK\r\nX-Meta-Owner: {owner}\r\nContent-Length: 0\r\n\r\n"));
+        Then::KeepAlive
+    });
+    let (recorded, live) = replayed(upstream, |session, owner| {
+        let key = format!("{}/key", session.url());
+        ask("PUT", &key, &format!("X-Meta-Owner: {owner}\r\n"), "");
+        ask("GET", &key, "", "")
+    })
+    .await;
+
+    assert_eq!(recorded.field("x-meta-owner"), Some(RECORDED));
+    assert_eq!(live.field("x-meta-owner"), Some(LIVE));
+}
+
 fn posted(session: &Session, otid: &str) -> Reply {
     post(&session.url(), &format!(r#"{{"name": "agent-{otid}", "otid": "{otid}"}}"#))
 }

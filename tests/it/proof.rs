@@ -809,3 +809,29 @@ async fn what_a_websocket_said_of_itself_answers_no_request() {
     assert!(result.is_err(), "it asks for something else the second time");
     assert_eq!(values(&stage), []);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_number_of_an_operation_on_a_websocket_is_the_clients_own() {
+    let sockets = Sockets::answering(|text| vec![text.replace("subscribe", "next")]);
+    let subscribe = |url: &str, topics: [&str; 2]| {
+        let mut socket = Socket::open(&format!("{url}/graphql"));
+        for (id, topic) in (1..).zip(topics) {
+            let asked =
+                format!(r#"{{"id":"{id}","type":"subscribe","payload":{{"on":"{topic}"}}}}"#);
+            assert_eq!(socket.ask(&asked), asked.replace("subscribe", "next"));
+        }
+        socket.close(1000, "");
+    };
+    let stage = Stage::new();
+    let settings = stage.session(Mode::Record).upstream(sockets.url());
+    // Each run of the proof counts as the recording did.
+    let proved = settings.run(async |session: &Session| {
+        subscribe(&session.url(), ["rain", "wind"]);
+        Ok::<_, Error>(())
+    });
+    proved.await.unwrap();
+
+    let session = stage.replay().await;
+    subscribe(&session.url(), ["wind", "rain"]);
+    session.finish().await.unwrap();
+}

@@ -263,7 +263,7 @@ impl Index {
             let key = reading.key();
             groups.extend(family.masks.iter().map(|mask| mask.group(&reading, key, &open)));
         }
-        let marks = marks::of(&request.headers);
+        let marks = marks::of(&request.headers, &self.names);
         let marks = marks.map(|(place, text)| (place, text.to_owned())).collect();
         let attempt = header::attempt(header::fields(&request.headers));
         let found = Found::default();
@@ -523,7 +523,7 @@ fn read(request: &Request, number: usize, names: &Names, rules: &Rules) -> Read 
         }
     };
     let telling = openings.iter().filter_map(|opening| telling(&reading, opening)).collect();
-    let marks = marks::of(&request.headers);
+    let marks = marks::of(&request.headers, names);
     let marks = marks.map(|(place, text)| (place, marks::template(place, text))).collect();
     let attempt = header::attempt(header::fields(&request.headers));
     let header = header::hash(header::fields(&request.headers), rules, !request.body.is_empty());

@@ -14,12 +14,13 @@ use super::{Asked, Index, Playlist};
 use crate::cassette::exchanges::Exchanges;
 use crate::cassette::placeholder::is_placeholder;
 use crate::cassette::reading::{Kind, Node, Reading};
-use crate::cassette::{Cassette, Evidence, Id, Ids, Reach, Request};
+use crate::cassette::{Cassette, Evidence, Id, Ids, Interaction, Peer, Reach, Request};
 use crate::compare::difference::{Differences, compare};
 use crate::compare::recorded::Recorded;
 use crate::config::Treatment;
 use crate::identity::names::{Template, scope_of_whole};
 use crate::identity::{Hole, Scope, identifiers, server, word_around};
+use crate::text::json::Text;
 
 /// What another run of the client that was recorded shows: what is another value in the same place was
 /// made up by the client, and what looked made up and is the same was not.
@@ -209,7 +210,7 @@ impl Proof {
     }
 
     /// Puts into a table what was learned.
-    pub fn learn(&self, ids: &mut Ids) -> Learned {
+    pub fn learn(&self, cassette: &Cassette, ids: &mut Ids) -> Learned {
         let mut learned = Learned::default();
         for id in self.assumptions.made_up().chain(&self.servers) {
             let same = |known: &Id| {
@@ -243,13 +244,20 @@ impl Proof {
             made_up.any(|whole| whole.value != id.value && whole.value.contains(&id.value))
         };
         ids.client.retain(|id| id.evidence == Evidence::Person || !is_part(id));
+        let has_differed =
+            |id: &Id| self.called.get(&id.value).is_some_and(|(_, other)| *other > 0);
+        let places = ids.client.iter().filter(|id| has_differed(id));
+        let places: HashSet<_> = places.filter_map(of_message).collect();
         ids.client.retain(|id| {
             let is_guess = matches!(id.evidence, Evidence::Look | Evidence::Name);
-            let never_differed = self.called.get(&id.value).is_some_and(|(_, other)| *other == 0);
-            if is_guess && never_differed {
+            let is_fixed = is_guess
+                && self.called.get(&id.value).is_some_and(|(_, other)| *other == 0)
+                && !of_message(id).is_some_and(|place| places.contains(&place))
+                && !is_answered(cassette, id);
+            if is_fixed {
                 learned.fixed.push(id.clone());
             }
-            !(is_guess && never_differed)
+            !is_fixed
         });
         ids.client.sort_by_key(|id| id.interaction);
         for id in &mut ids.client {
@@ -260,6 +268,23 @@ impl Proof {
         }
         learned
     }
+}
+
+/// The place in messages of a WebSocket in which a name stands.
+fn of_message(id: &Id) -> Option<(usize, String)> {
+    let (_, place) = id.at.strip_prefix("frame.")?.split_once('/')?;
+    Some((id.interaction, place.to_owned()))
+}
+
+/// Whether a message of a WebSocket is called so for the messages that answer it: which one of several a client sends
+/// first is chance, and it counts them.
+fn is_answered(cassette: &Cassette, id: &Id) -> bool {
+    let Some((interaction, place)) = of_message(id) else { return false };
+    let frames = cassette.interactions.get(interaction).map_or(&[][..], Interaction::frames);
+    let of_server = frames.iter().filter(|frame| frame.from == Peer::Server);
+    let mut messages = of_server.filter_map(|frame| Text::parse_container(frame.message()?));
+    let says_so = |said: Text<'_>| said.string().unwrap_or(said.as_str().into()) == id.value;
+    place == "id" && messages.any(|message| message.get("id").is_some_and(says_so))
 }
 
 /// What the client makes up in requests for which the run did not ask: what was another value in all others of the same
