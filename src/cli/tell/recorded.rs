@@ -24,6 +24,11 @@ pub(in crate::cli) fn recorded(summary: &Summary, flaw: Option<Flaw>) {
                 line(&format!("{RED}{what}{PLAIN}"));
             }
             line(fault);
+            if !recording.is_unheard() {
+                hint(
+                    "such a request gets no answer in replay either; if no test means that, record it again",
+                );
+            }
             told = new;
         }
         one_recorded(recording, flaw);

@@ -180,10 +180,6 @@ fn hints(name: &str, nearest: &Nearest) -> Vec<String> {
         lines.push("hint: this build compares compressed bodies byte by byte; with its".to_owned());
         lines.push("  feature `compression`, retape compares what they say".to_owned());
     }
-    let is_drawn = |it: &Differing| {
-        let recorded = it.difference.recorded.as_ref().and_then(Value::said);
-        recorded.is_some_and(|recorded| may_coincide(&recorded))
-    };
     if nearest.differences.iter().any(|it| renames(&it) && is_drawn(it)) {
         lines.push("hint: if the client drew that from a list, and the same twice by".to_owned());
         lines.push("  chance when it was recorded, record it again".to_owned());
@@ -215,6 +211,12 @@ fn hints(name: &str, nearest: &Nearest) -> Vec<String> {
     lines
 }
 
+/// Whether a client may have drawn what differs from a list.
+fn is_drawn(differing: &Differing) -> bool {
+    let recorded = differing.difference.recorded.as_ref().and_then(Value::said);
+    recorded.is_some_and(|recorded| may_coincide(&recorded))
+}
+
 /// The rules with which the differences would not count. They come last: what a client says by mistake counts.
 fn rules(nearest: &Nearest) -> Vec<String> {
     let is_plain = |it: &Differing| matches!(it.why, Why::Value { comes_back: false });
@@ -225,6 +227,7 @@ fn rules(nearest: &Nearest) -> Vec<String> {
         Why::NotRecorded | Why::NotAsked | Why::Kind(..) if is_any_plain => Some("ignore"),
         Why::Value { comes_back: true } => Some("ids"),
         Why::Order => Some("unordered"),
+        Why::CalledBefore { .. } | Why::StandsFor { .. } if is_drawn(it) => Some("ignore"),
         // That a header field counts, recording has found out by itself.
         Why::Issued { .. } | Why::Given { .. } if matches!(it.difference.at, Place::Header(_)) => {
             Some("ignore")
