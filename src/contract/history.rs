@@ -27,8 +27,8 @@ pub struct History {
     paths: Vec<String>,
     /// What answers without a type say that say what a request says.
     pages: Vec<Page>,
-    /// What requests say, and the pages that say it.
-    led: HashMap<String, Vec<usize>, foldhash::fast::RandomState>,
+    /// What requests say.
+    led: HashMap<String, Led, foldhash::fast::RandomState>,
     /// What was said of things.
     state: State,
 }
@@ -38,6 +38,13 @@ pub struct History {
 struct Page {
     interaction: usize,
     said: Vec<(String, String)>,
+}
+
+/// The requests that say something, and the pages that do.
+#[derive(Debug, Default)]
+struct Led {
+    asked: Vec<usize>,
+    pages: Vec<usize>,
 }
 
 /// Words by field, and the number of the first interaction that says each.
@@ -84,11 +91,12 @@ impl History {
     /// The same of what was read before.
     pub(super) fn of_read(interactions: &[Interaction], all: &[Read]) -> Self {
         let mut history = Self { state: State::of(interactions), ..Self::default() };
-        for (interaction, read) in interactions.iter().zip(all) {
+        for (number, (interaction, read)) in interactions.iter().zip(all).enumerate() {
             let fields = if read.asked.is_none() { fields(&interaction.request) } else { None };
             let asked = read.asked().or(fields.as_deref().map(Text::known));
-            let asked = asked.map(tokens).unwrap_or_default().into_iter();
-            history.led.extend(asked.map(|(_, token)| (token, Vec::new())));
+            for (_, token) in asked.map(tokens).unwrap_or_default() {
+                history.led.entry(token).or_default().asked.push(number);
+            }
         }
         for (number, (interaction, read)) in interactions.iter().zip(all).enumerate() {
             let Request { method, .. } = &interaction.request;
@@ -154,8 +162,8 @@ impl History {
         };
         let said = tokens(json);
         for (_, token) in &said {
-            if let Some(pages) = led.get_mut(token) {
-                pages.push(all.len());
+            if let Some(led) = led.get_mut(token) {
+                led.pages.push(all.len());
             }
         }
         all.push(Page { interaction: number, said });
@@ -220,6 +228,16 @@ impl<'h> Before<'h> {
         self.history.given.contains_key(word)
     }
 
+    /// Whether the answer before said the same in a place of a thing, and nothing has changed it since.
+    pub(super) fn says(self, id: &str, place: &str, now: Text<'_>) -> bool {
+        self.history.state.says(id, place, self.number, now)
+    }
+
+    /// Whether any answer before said that in a place of a thing.
+    pub(super) fn has_said(self, id: &str, place: &str, value: Text<'_>) -> bool {
+        self.history.state.has_said(id, place, self.number, value)
+    }
+
     /// Whether the server has given a value.
     pub(super) fn has_given(self, value: &str) -> bool {
         self.history.given.get(value).is_some_and(|given| given.first < self.number)
@@ -254,7 +272,11 @@ impl Earlier for Before<'_> {
         let is_before = |page: &&Page| {
             page.interaction < self.number && paths.get(page.interaction) == paths.get(self.number)
         };
-        let told = led.get(token).into_iter().flatten().rev().map(|page| &pages[*page]);
+        // What was asked for by the token says it, too, and is no page before.
+        let leads = |led: &&Page, asked: &[usize]| !asked.contains(&led.interaction);
+        let told = led.get(token).into_iter().flat_map(|Led { asked, pages: said }| {
+            said.iter().rev().map(|page| &pages[*page]).filter(|page| leads(page, asked))
+        });
         let told = told.filter(is_before).take(1);
         let turned = pages.iter().rev().filter(is_before);
         let turned = turned.filter(|page| state.are_pages(place, page.interaction, self.number));
@@ -280,7 +302,7 @@ impl Earlier for Before<'_> {
 }
 
 /// Whether something in an answer is what a request says.
-fn leads(json: Text<'_>, led: &HashMap<String, Vec<usize>, foldhash::fast::RandomState>) -> bool {
+fn leads(json: Text<'_>, led: &HashMap<String, Led, foldhash::fast::RandomState>) -> bool {
     let mut leads = false;
     json.each_leaf(|_, _, word, _| leads |= led.contains_key(&*word));
     leads

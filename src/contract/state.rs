@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 use super::asked::fields;
 use super::cut::Cut;
 use crate::cassette::{End, Interaction};
-use crate::contract::invariant::{Names, Said, is_number, place_of, things};
+use crate::contract::invariant::{Names, Said, is_number, place_of, said_of, things};
 use crate::contract::path;
 use crate::message::Framing;
 use crate::text::json::Text;
@@ -18,6 +18,8 @@ use crate::text::percent;
 pub(super) struct State {
     /// What answers say in a place of a thing, each time.
     said: HashMap<Said, Vec<(usize, Said)>, RandomState>,
+    /// The same of `null` and of what is true or false in things that are answers by themselves.
+    flags: HashMap<Said, Vec<(usize, Said)>, RandomState>,
     /// The requests that may have changed a thing, as they or their answers speak of it.
     touched: HashMap<String, Vec<usize>, RandomState>,
     /// Those that may have changed anything, as they speak of nothing that is known.
@@ -114,6 +116,11 @@ impl State {
                 let list = path.trim_end_matches('/').to_owned();
                 self.made.entry(list).or_default().push(made);
             }
+            if let Some(thing) = things.first().filter(|thing| !thing.is_row) {
+                for (place, said) in flags(&thing.id, json) {
+                    self.flags.entry(place).or_default().push((number, said));
+                }
+            }
             for thing in things {
                 for (place, said) in thing.said {
                     self.said.entry(place).or_default().push((number, said));
@@ -154,7 +161,30 @@ impl State {
 
     /// What the last answer before a read said in a place of a thing, if nothing may have changed it since.
     pub(super) fn said(&self, id: &str, place: &str, number: usize) -> Option<Said> {
-        let said = self.said.get(&place_of(id, place))?;
+        self.last(&self.said, (id, place), number)
+    }
+
+    /// Whether the last answer before a read said the same in a place of a thing.
+    pub(super) fn says(&self, id: &str, place: &str, number: usize, now: Text<'_>) -> bool {
+        let all = if now.string().is_some() { &self.said } else { &self.flags };
+        said_of(now).is_some_and(|now| self.last(all, (id, place), number) == Some(now))
+    }
+
+    /// Whether any answer before said that in a place of a thing.
+    pub(super) fn has_said(&self, id: &str, place: &str, number: usize, value: Text<'_>) -> bool {
+        let all = if value.string().is_some() { &self.said } else { &self.flags };
+        let said = all.get(&place_of(id, place)).into_iter().flatten();
+        let mut before = said.filter(|(at, _)| *at < number);
+        said_of(value).is_some_and(|value| before.any(|(_, said)| *said == value))
+    }
+
+    fn last(
+        &self,
+        all: &HashMap<Said, Vec<(usize, Said)>, RandomState>,
+        (id, place): (&str, &str),
+        number: usize,
+    ) -> Option<Said> {
+        let said = all.get(&place_of(id, place))?;
         let (at, said) = said[..said.partition_point(|(at, _)| *at < number)].last()?;
         let is_within =
             |by: &[usize]| by.get(by.partition_point(|by| by <= at)).is_some_and(|by| *by < number);
@@ -195,6 +225,18 @@ impl State {
         let behind = writes(number.saturating_add(1));
         behind.is_some() && writes(since + 1) == behind && !self.beside.contains(&number)
     }
+}
+
+/// What a thing says that is neither a text nor a number.
+fn flags(id: &str, json: Text<'_>) -> Vec<(Said, Said)> {
+    let mut found = Vec::new();
+    json.each_leaf(|pointer, _, _, spelled| {
+        if matches!(spelled, "null" | "true" | "false") {
+            let place = path(pointer).map(|path| place_of(id, &path));
+            found.extend(place.zip(said_of(Text::known(spelled))));
+        }
+    });
+    found
 }
 
 /// The leaves of a request, by their places.

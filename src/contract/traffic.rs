@@ -524,6 +524,25 @@ impl Answer {
         self.before().is_some_and(|before| before.has_chosen(field, word))
     }
 
+    /// The thing that it shows, and what it says in a place of that.
+    fn shown(&self, place: &str) -> Option<(std::borrow::Cow<'_, str>, Text<'_>)> {
+        let body = Text::read(&self.body.as_ref()?.json)?;
+        let value = place.split('.').try_fold(body, |at, name| at.get(name))?;
+        Some((body.get("id")?.string()?, value))
+    }
+
+    /// Whether the answer before said the same in a place of the thing that this one shows.
+    pub(crate) fn says_as_before(&self, place: &str) -> bool {
+        let shown = self.before().zip(self.shown(place));
+        shown.is_some_and(|(before, (id, value))| before.says(&id, place, value))
+    }
+
+    /// Whether any answer before it said of the thing that it shows what another one says in that place.
+    pub(crate) fn came_to(&self, place: &str, other: &Self) -> bool {
+        let shown = self.before().zip(self.shown(place)).zip(other.shown(place));
+        shown.is_some_and(|((before, (id, _)), (_, value))| before.has_said(&id, place, value))
+    }
+
     /// What came before it, if that is known.
     pub(crate) fn before(&self) -> Option<Before<'_>> {
         let (history, number) = self.history.as_ref()?;

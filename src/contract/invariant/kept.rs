@@ -149,6 +149,12 @@ fn said_by(value: &Value<'_>) -> Option<Said> {
     Some(FixedState::default().hash_one(&*said))
 }
 
+/// The same of a value, which may be `null`, or true or false.
+pub(in crate::contract) fn said_of(value: Text<'_>) -> Option<Said> {
+    let said = value.string().unwrap_or_else(|| value.as_str().trim_ascii().into());
+    (!is_moment(&said)).then(|| FixedState::default().hash_one(&*said))
+}
+
 /// The objects of an answer that have an identifier, and those of its rows.
 fn objects<'s>(names: &'s Names, sights: &'s [Sight<'_>]) -> Vec<Object<'s>> {
     let mut found: Map<Row, Vec<Object<'s>>> = Map::default();

@@ -104,6 +104,17 @@ impl Order {
         Ok(Self { expression, automaton })
     }
 
+    /// The same where events of these types may be missing; none if it has none of them.
+    pub(crate) fn with_optional(&self, tags: &BTreeSet<String>) -> Option<Self> {
+        let label = |tag: &str| {
+            let event = Expression::tag(tag);
+            if tags.contains(tag) { event.repeated(Times::OPTIONAL) } else { event }
+        };
+        let expression = self.expression.clone().with_tags(&label);
+        let order = (expression != self.expression).then(|| Self::new(expression))?.ok()?;
+        Some(order.with_anywhere(self.anywhere().clone()))
+    }
+
     /// With types of events that may come anywhere, and of which it says nothing else.
     #[must_use]
     pub fn with_anywhere(mut self, tags: BTreeSet<String>) -> Self {

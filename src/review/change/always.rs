@@ -279,7 +279,7 @@ impl Pair<'_, '_> {
         }
         let lost = self.old.traits.lost(&self.new.traits);
         let Lost { key, of, said } = lost.or_else(|| self.begins_elsewhere())?;
-        if of == Of::Format && !self.has_format(is_said) {
+        if of == Of::Format && (!self.has_format(is_said) || key == "length" && self.are_named()) {
             return None;
         }
         let what = self.place.told(&said);
@@ -298,6 +298,15 @@ impl Pair<'_, '_> {
             let long = side.words.keys().filter(|word| word.len() >= LEAST_SAID);
             side.words.len() >= FEWEST && !long.take(FEWEST).any(|word| is_said(word)[number])
         })
+    }
+
+    /// Whether all values are identifiers behind a prefix: no client goes by how long they are.
+    fn are_named(&self) -> bool {
+        let has_prefix = |word: &Cow<'_, str>| {
+            let name = identifiers(word).next();
+            name.is_some_and(|name| name.start > 0 && name.end == word.len())
+        };
+        [self.old, self.new].into_iter().all(|side| side.words.keys().all(has_prefix))
     }
 
     /// Another number to begin with: a client takes it for the place in a list.

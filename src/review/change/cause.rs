@@ -22,7 +22,7 @@ pub(super) fn alone(drafts: Vec<Draft>) -> Vec<Draft> {
     let ties = |at: usize| drafts.iter().filter(|other| are_tied(&drafts[at], other)).count();
     let rank = |at: &usize| {
         let draft = &drafts[*at];
-        (rank(draft, &gone), usize::MAX - ties(*at), depth(draft))
+        (rank(draft, &gone), usize::MAX - ties(*at), depth(draft), is_numbered(draft))
     };
     let ranks: Vec<_> = order.iter().map(rank).collect();
     order.sort_by_key(|at| (ranks[*at], *at));
@@ -196,16 +196,18 @@ fn are_tied(one: &Draft, other: &Draft) -> bool {
     are_shown() && (is_tied || come_again(tie, another) || are_of_rows(tie, another))
 }
 
-/// Whether one is the order of a list, and the other is that no row of it comes twice.
+/// Whether one is the order of a list, and the other is that no row of it comes twice, or none is left out.
 fn are_of_rows(tie: &Invariant, another: &Invariant) -> bool {
+    let is_order =
+        |it: &Invariant| matches!(it, Invariant::Sorted(..) | Invariant::Alone(Alone::Counting, _));
     let list = |it: &Invariant| {
-        let is_of_rows = matches!(it, Invariant::Sorted(..) | Invariant::Alone(Alone::Unique, _));
+        let is_of_rows = is_order(it) || matches!(it, Invariant::Alone(Alone::Unique, _));
         let fields = if is_of_rows { it.fields() } else { Vec::new() };
         let (list, _) = fields.first()?.path.as_str().split_once("[]")?;
         Some(list.to_owned())
     };
-    let is_sorted = [tie, another].iter().any(|it| matches!(it, Invariant::Sorted(..)));
-    is_sorted && list(tie).is_some_and(|one| list(another) == Some(one))
+    [tie, another].into_iter().any(is_order)
+        && list(tie).is_some_and(|one| list(another) == Some(one))
 }
 
 /// Whether a message that comes twice breaks both.
@@ -215,6 +217,11 @@ fn come_again(tie: &Invariant, another: &Invariant) -> bool {
         _ => None,
     };
     unique(tie).is_some_and(|tag| unique(another) == Some(tag))
+}
+
+/// Whether messages or rows are not numbered one after the other: where one comes twice, that is told.
+fn is_numbered(draft: &Draft) -> bool {
+    matches!(&draft.about, About::Tie(Invariant::Alone(Alone::Counting, _)))
 }
 
 /// How deep the field stands of which a tie speaks: of a message that comes twice its own fields tell that first.

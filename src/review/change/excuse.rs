@@ -38,11 +38,22 @@ pub(super) fn excuse(
         {
             Some("nobody has asked so before, and only who asks so gets it")
         }
+        Rule::TypeNew | Rule::ValueNew if is_as_before(draft, [old, new]) => {
+            Some("an earlier answer says the same of this thing, which was not read so before")
+        }
         Rule::FieldMissing if is_link && weight.may_be_chance() => {
             Some("a page that is the last, or the only one, leads nowhere")
         }
         _ => None,
     }
+}
+
+/// Whether in all answers that show a value the answer before has said it of the same thing, and one said so before,
+/// too, where it was not read until it was otherwise.
+fn is_as_before(draft: &Draft, [old, new]: [&[&Answer]; 2]) -> bool {
+    let came_to = |it: &Answer| old.iter().any(|old| old.came_to(&draft.path, it));
+    let is_same = |it: &Answer| it.says_as_before(&draft.path) && came_to(it);
+    draft.part == Part::Body && all_showing(draft, new, is_same)
 }
 
 /// Whether the requests of all answers that show a word say it as well, or one before them did in a field of that name,

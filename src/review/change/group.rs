@@ -3,8 +3,9 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use super::report::{Change, Report, Verdict};
+use super::report::{Change, Report, Verdict, Witnesses};
 use super::rule::Rule;
+use crate::contract::Endpoint;
 
 /// A change, and the other places in which it is the same: one field that is gone from every message, or
 /// at every endpoint. People are told once, by the worst of them, and approve it once: what too few recordings show
@@ -38,6 +39,7 @@ impl Report {
                 }
             }
         }
+        join_objects(&mut groups, &others(&self.changes));
         groups.iter_mut().for_each(Group::lead);
         groups
     }
@@ -64,6 +66,50 @@ impl<'r> Group<'r> {
     /// The change in all its places.
     pub fn all(&self) -> impl Iterator<Item = &'r Change> {
         std::iter::once(self.change).chain(self.also.iter().copied())
+    }
+}
+
+/// An object, and the answers that show something of it.
+type Object<'r> = (&'r Endpoint, &'r str, &'r Witnesses);
+
+/// The object in which a field can be missing.
+fn object(change: &Change) -> Option<Object<'_>> {
+    let (above, _) = change.place.path.rsplit_once('.').unwrap_or_default();
+    let is_missing = change.rule == Rule::FieldMissing && change.approved.is_none();
+    Some((&change.place.endpoint, above, change.witnesses.as_ref().filter(|_| is_missing)?))
+}
+
+/// So many fields of an object that are missing in the same answers say that another object stands there.
+const ANOTHER: usize = 3;
+
+/// The objects in whose places others stand: that is one change, however many fields they had.
+fn others(changes: &[Change]) -> HashSet<Object<'_>> {
+    let mut missing: HashMap<Object<'_>, usize> = HashMap::new();
+    changes.iter().filter_map(object).for_each(|it| *missing.entry(it).or_default() += 1);
+    missing.retain(|_, fields| *fields >= ANOTHER);
+    missing.into_keys().collect()
+}
+
+/// Joins what is missing of one object.
+fn join_objects<'r>(groups: &mut Vec<Group<'r>>, others: &HashSet<Object<'r>>) {
+    if others.is_empty() {
+        return;
+    }
+    let objects = |group: &Group<'r>| -> HashSet<Object<'r>> {
+        group.all().filter_map(object).filter(|it| others.contains(it)).collect()
+    };
+    let mut at = 0;
+    while at < groups.len() {
+        let own = objects(&groups[at]);
+        let same = |other: &Group<'r>| !objects(other).is_disjoint(&own);
+        let same = groups.iter().skip(at + 1).position(same).filter(|_| !own.is_empty());
+        match same {
+            Some(behind) => {
+                let other = groups.remove(at + 1 + behind);
+                groups[at].also.extend(other.all());
+            }
+            None => at += 1,
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use super::draft::{Draft, Position, Shown};
 use super::report::{Part, Verdict};
 use super::requests::{self, Unanswered};
 use super::rule::Rule;
-use super::weight::{CHANCE, Weight};
+use super::weight::{CHANCE, CHANCE_OF_ALL, Weight};
 use crate::contract::order::{FEWEST, Witness, exact};
 use crate::contract::{Answer, Endpoint, without_names};
 use crate::text::json::Text;
@@ -244,20 +244,22 @@ fn other_scenarios(gone: &Endpoint, was: &Promises, is: &Promises) -> Option<Str
     })
 }
 
-/// Calls unproven that no answer of the path is any more what was a success before, where only the contract is known
-/// and chance hardly explains it. Recordings of before show what was asked.
+/// Calls unproven that no answer of the path is any more what many were before, where only the contract is known
+/// and chance hardly explains it: who was refused may be served now. Recordings of before show what was asked.
 pub(super) fn weigh_gone(draft: Draft, gone: &Endpoint, was: &Promises, is: &Promises) -> Draft {
     let before = |it: &Endpoint| was.all.get(it).map_or(0, |it| it.contract.origin.recordings);
-    // A refusal is told by itself.
-    let could = |it: &&Endpoint| it.status < 400 && is_beside(gone, it);
+    // A refusal is told by itself; what is refused no more is a success.
+    let is_refusal = gone.status >= 400;
+    let chance = if is_refusal { CHANCE_OF_ALL } else { CHANCE };
+    let could = |it: &&Endpoint| (is_refusal || it.status < 400) && is_beside(gone, it);
     let (lost, all) = (before(gone), was.all.keys().filter(could).map(before).sum::<usize>());
     let now = is.all.keys().filter(could).map(|it| recordings(is.traffic.answers(it))).sum();
-    let is_told = matches!(draft.rule, Rule::StatusGone | Rule::MediaGone) && gone.status < 400;
+    let is_told = matches!(draft.rule, Rule::StatusGone | Rule::MediaGone);
     let is_often = lost >= FEWEST && now >= FEWEST;
     if !is_told
         || !is_often
         || was.are_recorded()
-        || exact([(0, now as u64), (lost as u64, all as u64)]) >= CHANCE
+        || exact([(0, now as u64), (lost as u64, all as u64)]) >= chance
     {
         return draft;
     }
@@ -267,7 +269,7 @@ pub(super) fn weigh_gone(draft: Draft, gone: &Endpoint, was: &Promises, is: &Pro
 /// What numbers say of what no recording shows any more, and so many of before did.
 pub(super) fn hardly_chance(now: usize, [seen, all]: [usize; 2]) -> String {
     format!(
-        "none of {now} recordings shows it, and {seen} of {all} did before: that is hardly chance"
+        "{seen} of {all} recordings showed the old state, and none of {now} does: hardly chance, but nothing promised it"
     )
 }
 

@@ -19,6 +19,9 @@ pub(super) type Seen<'a> = Option<&'a str>;
 
 /// What recordings show that the old orders do not allow.
 pub(super) fn shown(old: &Orders, [before, answers]: [&[Answer]; 2], drafts: &mut Vec<Draft>) {
+    let said = words(answers).flat_map(|(_, word)| &word.tokens);
+    let said: BTreeSet<&str> = said.map(|token| &*token.tag).collect();
+    let gone = if said.is_empty() { BTreeSet::new() } else { gone(old, |tag| said.contains(tag)) };
     let before: HashMap<&str, &Word> =
         before.iter().filter_map(|it| Some((&*it.place, it.word.as_ref()?))).collect();
     for answer in answers {
@@ -28,7 +31,8 @@ pub(super) fn shown(old: &Orders, [before, answers]: [&[Answer]; 2], drafts: &mu
             Some(_) if fitting.iter().any(|case| case.order.keeps(word)) => {}
             Some(case) => {
                 let before = before.get(&*answer.place).copied();
-                deviations(old, case, (word, before), Some(&answer.place), drafts);
+                let shown = Shown { word, before, gone: &gone };
+                deviations(old, case, &shown, Some(&answer.place), drafts);
             }
             // What no case knows may be as in any.
             None if old.cases.iter().any(|case| case.order.keeps(word)) => {}
@@ -132,11 +136,23 @@ pub(super) fn shown_tags(word: &Word) -> Vec<String> {
     word.tokens.iter().map(mark).collect()
 }
 
-/// What a trace has that an order does not allow, in the place of one of before.
+/// The types that orders name and that are not there any more.
+pub(super) fn gone(orders: &Orders, is_there: impl Fn(&str) -> bool) -> BTreeSet<String> {
+    tags(orders).into_iter().filter(|tag| !is_there(tag)).collect()
+}
+
+/// A trace, the one that it came in the place of, and the types that no trace has any more.
+pub(super) struct Shown<'a> {
+    pub(super) word: &'a Word,
+    pub(super) before: Option<&'a Word>,
+    pub(super) gone: &'a BTreeSet<String>,
+}
+
+/// What a trace has that an order does not allow.
 pub(super) fn deviations(
     orders: &Orders,
     case: &Case,
-    (word, before): (&Word, Option<&Word>),
+    Shown { word, before, gone }: &Shown<'_>,
     seen: Seen<'_>,
     drafts: &mut Vec<Draft>,
 ) {
@@ -144,6 +160,7 @@ pub(super) fn deviations(
     if case.order.keeps(word) {
         return;
     }
+    let (word, before) = (*word, *before);
     let explanation = case.order.explain_beside(word, before);
     let swapped = swapped(case, &explanation, word);
     let is_told = !swapped.is_empty();
@@ -154,7 +171,7 @@ pub(super) fn deviations(
         return;
     }
     let mut told: Vec<(Draft, usize)> = Vec::new();
-    for deviation in together(&explanation) {
+    for deviation in without_gone(case, word, gone, together(&explanation)) {
         let mut draft = of_deviation(orders, &deviation, &events);
         let at = word.token_of(deviation.at);
         if draft.rule != Rule::TagNew {
@@ -185,6 +202,29 @@ pub(super) fn deviations(
     for (draft, at) in told {
         add(drafts, draft, seen, at);
     }
+}
+
+/// What deviates where types are gone: where all else is in order, they are missing, and nothing comes out of place.
+fn without_gone(
+    case: &Case,
+    word: &Word,
+    gone: &BTreeSet<String>,
+    found: Vec<Deviation>,
+) -> Vec<Deviation> {
+    let is_all = || case.order.with_optional(gone).is_some_and(|order| order.keeps(word));
+    if gone.is_empty() || !is_all() {
+        return found;
+    }
+    let is_gone = |next: &Next| match next {
+        Next::Event(it) => it.tag.as_ref().is_some_and(|tag| gone.contains(tag)),
+        Next::End => false,
+    };
+    let missing = found.iter().filter_map(|it| {
+        let expected: Vec<Next> = it.expected.iter().filter(|it| is_gone(it)).cloned().collect();
+        (!expected.is_empty()).then(|| Deviation { fault: Fault::Missing, expected, ..it.clone() })
+    });
+    let missing: Vec<Deviation> = missing.collect();
+    if missing.is_empty() { found } else { missing }
 }
 
 /// Whether nothing may be missing but that the server closes the connection.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::draft::{Draft, tag_gone};
-use super::orders::{self, Covered, case_name, deviations, tags, unknown_case};
+use super::orders::{self, Covered, Shown, case_name, deviations, tags, unknown_case};
 use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::shapes::Basis;
@@ -79,9 +79,11 @@ fn first(answers: &[Answer]) -> Option<Draft> {
 /// with its own; else a new case is compared with all old ones that the same request may belong to.
 fn promised(old: &Orders, new: &Orders) -> Vec<Draft> {
     let mut drafts = Vec::new();
+    let there = tags(new);
+    let gone = orders::gone(old, |tag| there.contains(tag));
     if have_same_cases(old, new) {
         for (before, after) in old.cases.iter().zip(&new.cases) {
-            gained(old, before, after, Verdict::Breaking, &mut drafts);
+            gained((old, &gone), [before, after], Verdict::Breaking, &mut drafts);
         }
         return drafts;
     }
@@ -99,7 +101,7 @@ fn promised(old: &Orders, new: &Orders) -> Vec<Draft> {
         for before in &may_be {
             let is_the_one = may_be.len() == 1 || before.when == case.when;
             let verdict = if is_the_one { Verdict::Breaking } else { Verdict::Unproven };
-            gained(old, before, case, verdict, &mut drafts);
+            gained((old, &gone), [before, case], verdict, &mut drafts);
         }
     }
     drafts
@@ -115,14 +117,20 @@ fn may_be_one(one: &Case, other: &Case) -> bool {
     !one.when.iter().any(contradicts)
 }
 
-fn gained(old: &Orders, before: &Case, after: &Case, verdict: Verdict, drafts: &mut Vec<Draft>) {
+fn gained(
+    (old, gone): (&Orders, &BTreeSet<String>),
+    [before, after]: [&Case; 2],
+    verdict: Verdict,
+    drafts: &mut Vec<Draft>,
+) {
     match before.order.gains(&after.order) {
         Gains::Nothing => {}
         Gains::Traces(traces) => {
             let known = drafts.len();
             for tokens in traces {
                 let word = Word { tokens, ..Word::default() };
-                deviations(old, before, (&word, None), None, drafts);
+                let shown = Shown { word: &word, before: None, gone };
+                deviations(old, before, &shown, None, drafts);
             }
             drafts.iter_mut().skip(known).for_each(|draft| draft.verdict = verdict);
         }

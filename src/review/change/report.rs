@@ -213,7 +213,7 @@ pub struct Possible {
 }
 
 /// Which recordings show something.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[non_exhaustive]
 pub struct Witnesses {
     /// The first cassette.

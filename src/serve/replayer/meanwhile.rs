@@ -139,10 +139,10 @@ impl Meanwhile {
             let is_reply = index.replies_beside(interaction, beside);
             for Progress { interaction: number, chunks } in interaction.after.iter().copied() {
                 let answer = whole(number);
-                if index.is_said_before(cassette, (number, answer), (asking, interaction)) {
-                    continue;
-                }
-                let until = if index.may_show((number, answer), chunks, (asking, interaction)) {
+                let pair = ((number, answer), (asking, interaction));
+                let shows = index.may_show(pair.0, chunks, pair.1)
+                    && !index.is_said_before(cassette, pair.0, pair.1);
+                let until = if shows {
                     Until::Done(asking)
                 } else if answer.is_listening()
                     || is_silent(answer, chunks)
