@@ -1,5 +1,6 @@
 //! The one error type.
 
+use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
 use std::io::ErrorKind;
@@ -27,96 +28,40 @@ struct Inner {
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
-/// What went wrong. Each variant is one cause; the place and the hint are data beside it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
+/// What went wrong, where somebody asks for it or several say the same; the place and the hint are data beside it.
 pub(crate) enum Kind {
+    /// Anything else, in words.
+    Said(Cow<'static, str>),
     /// The system refused something: what, as in `read file`.
     Io(&'static str),
     /// The file is not JSON of the expected form.
     Syntax,
     /// The file is of a format version that this release does not know.
-    NewerVersion {
-        found: u64,
-        known: u64,
-    },
+    NewerVersion { found: u64, known: u64 },
     /// Something the format requires is missing or contradicts itself: what.
     Invalid(&'static str),
     /// A member of the file is not known to this release.
-    UnknownMember {
-        name: String,
-    },
+    UnknownMember { name: String },
     /// Something is of another type than it must be.
-    WrongType {
-        expected: &'static str,
-        found: &'static str,
-    },
-    /// A member that must be there is not.
-    MissingMember {
-        name: &'static str,
-    },
+    WrongType { expected: &'static str, found: &'static str },
     /// A body kept beside the cassette is missing or is not the one that was stored.
-    MissingBody {
-        hash: String,
-    },
+    MissingBody { hash: String },
     /// The text is not a cassette name: why.
-    Name {
-        name: String,
-        why: &'static str,
-    },
+    Name { name: String, why: &'static str },
     /// There is no cassette of that name.
-    NoCassette {
-        name: String,
-    },
-    /// There is a cassette of that name already.
-    #[cfg(feature = "cli")]
-    Present {
-        name: String,
-    },
-    /// No recorder of that cassette was killed.
-    #[cfg(feature = "cli")]
-    NoJournal {
-        name: String,
-    },
+    NoCassette { name: String },
     /// A redaction rule of the file is not known to this release.
-    UnknownRule {
-        rule: String,
-    },
-    /// A setting has a value that is not understood: which, and what it may be.
-    Setting {
-        name: &'static str,
-        value: String,
-        expected: &'static str,
-    },
-    /// A rule about matching, a fault or an argument says something that cannot be: what of it, and why.
-    Rule {
-        text: String,
-        why: &'static str,
-    },
+    UnknownRule { rule: String },
     /// A key of `retape.toml` is not known to this release.
-    UnknownKey {
-        name: String,
-    },
+    UnknownKey { name: String },
     /// `retape.toml` is not as it must be: how.
     Config(&'static str),
     /// There is neither a cassette nor a contract to check.
     NothingToCheck,
-    /// There is no accepted contract.
-    #[cfg(feature = "cli")]
-    NoContract,
     /// A contract is not as it must be: how.
-    Contract {
-        why: &'static str,
-    },
+    Contract { why: &'static str },
     /// An approval is not as it must be: how.
-    Approval {
-        why: &'static str,
-    },
-    /// No change of a report has this fingerprint.
-    #[cfg(feature = "cli")]
-    NoChange {
-        fingerprint: String,
-    },
+    Approval { why: &'static str },
     /// A revision cannot be read through git.
     Revision,
     /// The text is no recording of another tool: why.
@@ -129,67 +74,16 @@ pub(crate) enum Kind {
     Document(&'static str),
     /// Recording needs an address to record from.
     NoUpstream,
-    /// This build has not what is asked for: the feature that has it.
-    NotBuilt {
-        feature: &'static str,
-    },
-    /// Somebody else is recording this cassette.
-    Busy,
-    /// A session that asks a live server runs on a clock that stands still.
-    ClockStandsStill,
     /// Somebody else's journal stands where this one would.
     ForeignJournal,
     /// Requests had no recorded answer.
-    Missed {
-        count: usize,
-    },
+    Missed { count: usize },
     /// The server that was recorded did not answer a single request, or nothing but errors where it had answered.
-    Unanswered {
-        is_all: bool,
-    },
-    /// A connection is to become something that is no HTTP and no WebSocket.
-    Upgrade {
-        protocol: String,
-    },
-    /// A request cannot be read, because of what stands in its target.
-    Unread {
-        sign: char,
-    },
-    /// A client speaks TLS where retape does not.
-    SpeaksTls,
-    /// No session of that name was opened.
-    NoSession {
-        session: String,
-    },
-    /// This process may open no more files and connections.
-    OutOfFiles,
+    Unanswered { is_all: bool },
     /// No request reached retape.
     Unused,
-    Unproven {
-        runs: usize,
-    },
     /// Recorded interactions were not asked for.
-    Unplayed {
-        count: usize,
-    },
-    /// The cassette cannot be served in the way that was asked for: why.
-    #[cfg(any(feature = "wiremock", feature = "cli"))]
-    Unsupported(&'static str),
-    /// The address cannot be listened on.
-    Bind {
-        address: String,
-    },
-    /// A command could not be started.
-    #[cfg(feature = "cli")]
-    Spawn {
-        command: String,
-    },
-    /// The server that was started did not become ready: why.
-    #[cfg(feature = "cli")]
-    NotReady {
-        url: String,
-        why: String,
-    },
+    Unplayed { count: usize },
 }
 
 impl Error {
@@ -204,18 +98,23 @@ impl Error {
         }))
     }
 
+    /// What went wrong, in words.
+    pub(crate) fn said(what: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Kind::Said(what.into()))
+    }
+
     /// What somebody has written cannot be: `why` goes on behind it.
     pub(crate) fn rule(text: &str, why: &'static str) -> Self {
-        Self::new(Kind::Rule { text: text.to_owned(), why })
+        Self::said(format!("`{text}` {why}"))
     }
 
     /// A setting has a value that it cannot have.
     pub(crate) fn setting(
         name: &'static str,
-        value: impl Into<String>,
+        value: impl fmt::Display,
         expected: &'static str,
     ) -> Self {
-        Self::new(Kind::Setting { name, value: value.into(), expected })
+        Self::said(format!("`{name}` is `{value}`, which is not one of {expected}"))
     }
 
     /// The hint is what to do about a fault of this machine, if it is one.
@@ -245,7 +144,7 @@ impl Error {
 
     /// What is asked for is in a feature that this build does not have.
     pub(crate) fn not_built(feature: &'static str) -> Self {
-        Self::new(Kind::NotBuilt { feature }).with_hint(format!(
+        Self::said(format!("retape was built without the feature `{feature}`")).with_hint(format!(
             "add it in Cargo.toml: `retape = {{ …, features = [\"{feature}\"] }}`, or replay what is recorded: `RETAPE_MODE=replay`"
         ))
     }
@@ -381,6 +280,7 @@ impl fmt::Display for Error {
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Said(what) => f.write_str(what),
             Self::Io(what) => write!(f, "cannot {what}"),
             Self::Syntax => f.write_str("not a cassette"),
             Self::NewerVersion { found, known } => {
@@ -392,30 +292,17 @@ impl fmt::Display for Kind {
             Self::WrongType { expected, found } => {
                 write!(f, "expected {expected}, found {found}")
             }
-            Self::MissingMember { name } => write!(f, "member `{name}` is missing"),
             Self::MissingBody { hash } => write!(f, "body `{hash}` is missing or has been changed"),
             Self::Name { name, why } => write!(f, "`{name}` is not a cassette name: {why}"),
             Self::NoCassette { name } => write!(f, "no cassette `{name}`"),
-            #[cfg(feature = "cli")]
-            Self::Present { name } => write!(f, "there is a cassette `{name}`"),
-            #[cfg(feature = "cli")]
-            Self::NoJournal { name } => write!(f, "no recorder of `{name}` left anything"),
             Self::UnknownRule { rule } => {
                 write!(f, "redaction rule `{rule}` is not known to this release")
             }
-            Self::Setting { name, value, expected } => {
-                write!(f, "`{name}` is `{value}`, which is not one of {expected}")
-            }
-            Self::Rule { text, why } => write!(f, "`{text}` {why}"),
             Self::UnknownKey { name } => write!(f, "unknown key `{name}`"),
             Self::Config(what) => write!(f, "not a valid configuration: {what}"),
             Self::NothingToCheck => f.write_str("no cassette and no contract to check"),
-            #[cfg(feature = "cli")]
-            Self::NoContract => f.write_str("no contract was accepted"),
             Self::Contract { why } => write!(f, "not a valid contract: {why}"),
             Self::Approval { why } => write!(f, "not a valid approval: {why}"),
-            #[cfg(feature = "cli")]
-            Self::NoChange { fingerprint } => write!(f, "no change has `{fingerprint}`"),
             Self::Revision => f.write_str("cannot read the revision"),
             Self::Document(why) => write!(f, "not an OpenAPI document that can be read: {why}"),
             #[cfg(feature = "import")]
@@ -423,30 +310,11 @@ impl fmt::Display for Kind {
             #[cfg(feature = "import")]
             Self::UnknownFormat => f.write_str("not a recording of a tool that is known"),
             Self::NoUpstream => f.write_str("recording needs the address of a live server"),
-            Self::NotBuilt { feature } => {
-                write!(f, "retape was built without the feature `{feature}`")
-            }
-            Self::Busy => f.write_str("this cassette is being recorded already"),
-            Self::ClockStandsStill => f.write_str(CLOCK_STANDS_STILL),
             Self::ForeignJournal => f.write_str(FOREIGN_JOURNAL),
             Self::Missed { count } => counted(f, *count, REQUESTS, "no recorded answer"),
             Self::Unanswered { is_all } => f.write_str(UNANSWERED[usize::from(*is_all)]),
-            Self::Upgrade { protocol } => write!(f, "an upgrade to `{protocol}` is not supported"),
-            Self::Unread { sign } => write!(f, "a target has a `{sign}` that is not encoded"),
-            Self::SpeaksTls => f.write_str("a client speaks TLS to retape, which listens without"),
-            Self::NoSession { session } => write!(f, "no session `{session}` was opened"),
-            Self::OutOfFiles => f.write_str(OUT_OF_FILES),
             Self::Unused => f.write_str("no request reached retape"),
-            Self::Unproven { runs: 1 } => f.write_str("the recording does not replay"),
-            Self::Unproven { runs } => write!(f, "the recording does not replay in {runs} runs"),
             Self::Unplayed { count } => counted(f, *count, UNPLAYED, "not played"),
-            #[cfg(any(feature = "wiremock", feature = "cli"))]
-            Self::Unsupported(why) => f.write_str(why),
-            Self::Bind { address } => write!(f, "cannot listen on `{address}`"),
-            #[cfg(feature = "cli")]
-            Self::Spawn { command } => write!(f, "cannot start `{command}`"),
-            #[cfg(feature = "cli")]
-            Self::NotReady { url, why } => write!(f, "`{url}` did not become ready: {why}"),
         }
     }
 }
@@ -458,12 +326,6 @@ const REQUESTS: [&str; 2] = ["request has", "requests have"];
 const UNPLAYED: [&str; 2] = ["recorded interaction was", "recorded interactions were"];
 
 const FOREIGN_JOURNAL: &str = "a killed recorder of another release left this journal";
-
-const CLOCK_STANDS_STILL: &str =
-    "the clock of the runtime stands still, so no live server can be waited for";
-
-const OUT_OF_FILES: &str =
-    "not everything was recorded: retape may open no more files and connections";
 
 fn counted(
     f: &mut fmt::Formatter<'_>,

@@ -75,7 +75,7 @@ impl Drop for Started {
 pub(super) fn spawn(process: &mut Command, program: &str) -> Result<Child> {
     process.spawn().map_err(|source| {
         let hint = "is it installed, and spelled as the shell would find it?";
-        Error::new(Kind::Spawn { command: program.to_owned() }).because(source).with_hint(hint)
+        Error::said(format!("cannot start `{program}`")).because(source).with_hint(hint)
     })
 }
 

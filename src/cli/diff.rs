@@ -11,7 +11,7 @@ use super::arguments::absolute;
 use super::{Exit, contracts, tell};
 use crate::cassette::Name;
 use crate::config::NewFields;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::message::Protocols;
 use crate::review::change::{self, Approval, Change, Known, Report};
 use crate::review::report::{self, Colour, Face};
@@ -200,7 +200,7 @@ impl Diff {
             let is_it = |change: &Change| change.fingerprint == *fingerprint;
             let group = groups.iter().find(|group| group.all().any(is_it));
             let group = group.ok_or_else(|| {
-                Error::new(Kind::NoChange { fingerprint: fingerprint.clone() })
+                Error::said(format!("no change has `{fingerprint}`"))
                     .with_hint("the report shows the fingerprint of each change beside its rule")
             })?;
             let is_new = |change: &&Change| {

@@ -7,7 +7,7 @@ use super::arguments::Folder;
 use super::{Exit, tell};
 use crate::cassette::foreign::{self, Exported};
 use crate::contract::{Contract, openapi};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::store;
 use crate::text::nearest;
 
@@ -66,7 +66,7 @@ impl Export {
         let folder = self.folder.absolute();
         let mut contracts = store::contracts(&folder)?;
         if contracts.is_empty() {
-            return Err(Error::new(Kind::NoContract).at(&folder).with_hint(
+            return Err(Error::said("no contract was accepted").at(&folder).with_hint(
                 "name the folder of the cassettes; contracts are learned and accepted by `retape accept`",
             ));
         }

@@ -5,7 +5,7 @@ use clap::Args;
 use super::arguments::{Folder, absolute};
 use super::{Exit, tell};
 use crate::cassette::{Cassette, Interaction, Name, Request, Response};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::redact::Redactor;
 use crate::store::{self, from_here};
 
@@ -31,7 +31,7 @@ impl New {
         let (folder, name) = self.folder.place(&self.cassette);
         let (folder, name) = (absolute(&folder), Name::new(name)?);
         if store::exists(&folder, &name) {
-            return Err(Error::new(Kind::Present { name: name.to_string() })
+            return Err(Error::said(format!("there is a cassette `{name}`"))
                 .with_hint("choose another name, or remove it first"));
         }
         let cassette = Redactor::standard().cassette(stub());

@@ -116,7 +116,7 @@ impl Served {
         shell.process_group(0);
         let child = shell.spawn().map_err(|source| {
             let _ = std::fs::remove_file(&log);
-            Error::new(Kind::Spawn { command: command.to_owned() }).because(source)
+            Error::said(format!("cannot start `{command}`")).because(source)
         })?;
         let group = child.id();
         Ok(Self { command: command.to_owned(), child, group, log })
@@ -257,9 +257,9 @@ impl NoQuestion {
     }
 }
 
-fn not_ready(url: &str, why: impl Into<String>) -> Error {
+fn not_ready(url: &str, why: impl std::fmt::Display) -> Error {
     let url = Redactor::standard().url(url);
-    Error::new(Kind::NotReady { url, why: why.into() })
+    Error::said(format!("`{url}` did not become ready: {why}"))
 }
 
 /// Many a server has nothing at `/`, wants a key there, or takes no `GET`: whatever it answers, it is up, but for

@@ -22,7 +22,7 @@ use super::proxied::Proxied;
 use super::settings::SessionBuilder;
 use super::{GRACE, changes, control, guard, opening, proof, unserved};
 use crate::config::HostRule;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::serve::lock;
 use crate::serve::recorder::{Asked, Course};
 use crate::serve::replayer::{Replayer, miss_answer};
@@ -316,5 +316,5 @@ pub(super) fn behind_token(session: &str) -> &str {
 
 fn not_opened(session: &str) -> Error {
     let hint = "`POST /-/retape/open` opens a session and says its name";
-    Error::new(Kind::NoSession { session: session.to_owned() }).with_hint(hint)
+    Error::said(format!("no session `{session}` was opened")).with_hint(hint)
 }

@@ -181,7 +181,7 @@ fn refuse(cassette: &Cassette) -> Result<()> {
     for (number, interaction) in cassette.interactions.iter().enumerate() {
         if let Some(why) = needs_more(&interaction.outcome) {
             let hint = "serve this cassette with `retape::Session`, whose server does that";
-            return Err(Error::new(Kind::Unsupported(why)).in_interaction(number).with_hint(hint));
+            return Err(Error::said(why).in_interaction(number).with_hint(hint));
         }
     }
     Ok(())

@@ -11,7 +11,7 @@ use super::gateway::Gateway;
 use super::track::Track;
 use super::{Miss, SessionBuilder};
 use crate::cassette::Content;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::serve::recorder::Pipes;
 use crate::serve::replayer::{Pace, Recorded, Replayer};
 use crate::store::{self, mode::Mode};
@@ -52,7 +52,7 @@ impl Piped {
         };
         let socket = replayer.open_lines().ok_or_else(|| {
             let path = store::path_of(&self.gateway.settings.folder, name);
-            let error = Error::new(Kind::Unsupported(NO_SESSION)).at(&path);
+            let error = Error::said(NO_SESSION).at(&path);
             error.with_hint(format!("record one: `retape mcp record {name} -- COMMAND`"))
         })?;
         self.gateway.requests.fetch_add(1, Ordering::Relaxed);

@@ -8,7 +8,7 @@ use super::{Miss, Session, SessionBuilder, Summary, Unplayed};
 use crate::cassette::{Cassette, Evidence, Id, Name, Place};
 use crate::compare::matching::{Learned, Proof, likewise};
 use crate::config::Timing;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::identity::may_coincide;
 use crate::redact::Redactor;
 use crate::serve::recorder::{Course, Recording, Saved};
@@ -232,7 +232,8 @@ impl Proven {
         );
         let tokens = self.tokens.map(|tokens| format!("\nhint: {}", tokens.hint()));
         let why = why + &tokens.unwrap_or_default();
-        Err(Error::new(Kind::Unproven { runs: self.runs }).with_hint(why))
+        let runs = if self.runs == 1 { String::new() } else { format!(" in {} runs", self.runs) };
+        Err(Error::said(format!("the recording does not replay{runs}")).with_hint(why))
     }
 
     /// Whether to run the client once more, where the last run may have shown something new, and so many one after

@@ -17,7 +17,7 @@ use super::unfinished::Unfinished;
 use super::{Event, Session, run};
 use crate::cassette::Name;
 use crate::config::{Compare, Config, Fault, Redaction, Rules};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::redact::Redactor;
 use crate::review::report::Rerun;
 use crate::serve::recorder::{Patience, Wording};
@@ -73,7 +73,9 @@ pub struct SessionBuilder {
 /// What a clock can count to for sure: `Duration::MAX` means no limit, and none is added to it.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// What helps where the clock of a test stands still.
+/// What is wrong where the clock of a test stands still, and what helps.
+const STANDS_STILL: &str =
+    "the clock of the runtime stands still, so no live server can be waited for";
 const ANOTHER_CLOCK: &str = "leave out `start_paused` to record, or call `tokio::time::resume()` before the session \
                              starts; it replays with either clock";
 
@@ -429,7 +431,7 @@ impl SessionBuilder {
         let settings = self.clone();
         let gateway = Arc::new(Gateway::open(self.complete()?, Beside::default()).await?);
         if gateway.plan() != Mode::Replay && stands_still() {
-            return Err(Error::new(Kind::ClockStandsStill).with_hint(ANOTHER_CLOCK));
+            return Err(Error::said(STANDS_STILL).with_hint(ANOTHER_CLOCK));
         }
         let listener = Server::bind(listen).await?;
         gateway.listens_at(listener.local_addr().ok());

@@ -4,13 +4,13 @@ use std::sync::atomic::Ordering;
 
 use super::event::Miss;
 use super::gateway::Gateway;
-use crate::error::{Error, Kind};
+use crate::error::Error;
 use crate::serve::lock;
 use crate::serve::server::{Address, Unread};
 
 /// The client would take what HTTP says for what it asked for.
 pub(super) fn upgrade(protocol: &str) -> Error {
-    Error::new(Kind::Upgrade { protocol: protocol.to_owned() }).with_hint(
+    Error::said(format!("an upgrade to `{protocol}` is not supported")).with_hint(
         "let your client ask the server itself for that, past retape, or without `Upgrade`",
     )
 }
@@ -18,12 +18,12 @@ pub(super) fn upgrade(protocol: &str) -> Error {
 /// What cannot be read: HTTP forbids some signs in a target, and servers differ in what they make of them.
 pub(super) fn unread(unread: &Unread) -> Error {
     match unread {
-        Unread::Target { sign, .. } => Error::new(Kind::Unread { sign: *sign }).with_hint(format!(
+        Unread::Target { sign, .. } => Error::said(format!("a target has a `{sign}` that is not encoded")).with_hint(format!(
             "let your client encode it, as `%{:02X}`: what builds a URL from parts does (`params=` in Python, \
              `URLSearchParams`, `curl --data-urlencode`)",
             u32::from(*sign)
         )),
-        Unread::Tls => Error::new(Kind::SpeaksTls).with_hint(
+        Unread::Tls => Error::said("a client speaks TLS to retape, which listens without").with_hint(
             "give the client the address as RETAPE_URL says it, with `http://` or `ws://`; one that makes `https://` \
              or `wss://` of any address needs `--proxy`, and a server that speaks TLS",
         ),

@@ -226,7 +226,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn missing(&self, name: &'static str) -> Error {
-        self.error(Kind::MissingMember { name })
+        self.place(Error::said(format!("member `{name}` is missing")))
     }
 
     pub(super) fn wrong_type(&self, expected: &'static str) -> Error {

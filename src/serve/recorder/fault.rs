@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::sent::Abandoned;
 use super::tls::TlsFault;
 use crate::cassette::End;
-use crate::error::{Error, Kind, is_out_of_files};
+use crate::error::{Error, is_out_of_files};
 use crate::serve::server::{Answer, MOST_FIELDS, no_answer};
 
 /// Why a server gave no answer, in words that a person can act on.
@@ -233,7 +233,7 @@ pub(super) fn out_of_files(path: Option<&Path>) -> Error {
     let saved = path.map_or(String::new(), |path| {
         format!("; what was recorded is in `{}`, and the cassette stays", path.display())
     });
-    Error::new(Kind::OutOfFiles)
+    Error::said("not everything was recorded: retape may open no more files and connections")
         .with_hint(format!("allow more (`ulimit -n 4096`), then record again{saved}"))
 }
 

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::cassette::{Cassette, Name};
-use crate::error::Result;
 #[cfg(feature = "cli")]
-use crate::error::{Error, Kind};
+use crate::error::Error;
+use crate::error::Result;
 use crate::redact::Redactor;
 use crate::store::{self, Recovered};
 #[cfg(feature = "cli")]
@@ -20,7 +20,7 @@ use crate::store::{Alarm, Journal};
 pub fn recover(folder: &Path, name: &Name) -> Result<(Recovered, PathBuf)> {
     let path = Journal::path_of(folder, name);
     let nothing = || {
-        Error::new(Kind::NoJournal { name: name.to_string() })
+        Error::said(format!("no recorder of `{name}` left anything"))
             .at(&path)
             .with_hint("a recorder that was not killed saves what it recorded itself")
     };

@@ -30,7 +30,7 @@ use super::early::{Early, Interleaved, Unread};
 use super::resettable::{Link, Resettable};
 use super::unbroken::Unbroken;
 use super::{Answer, Breaks, Cut, Named, Tunnel, Via, full, host_of, problem, proxy};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::serve::lock;
 
 /// The most header fields of a message over HTTP/1.1, on both sides.
@@ -88,7 +88,7 @@ impl Server {
     /// If the address is taken or not of this machine.
     pub async fn bind(address: SocketAddr) -> Result<TcpListener> {
         TcpListener::bind(address).await.map_err(|source| {
-            Error::new(Kind::Bind { address: address.to_string() })
+            Error::said(format!("cannot listen on `{address}`"))
                 .because(source)
                 .with_hint("take another port, or port 0 for a free one: `--listen 127.0.0.1:0`")
         })
@@ -107,7 +107,7 @@ impl Server {
     ) -> Result<Self> {
         let address = listener
             .local_addr()
-            .map_err(|source| Error::new(Kind::Bind { address: "?".to_owned() }).because(source))?;
+            .map_err(|source| Error::said("cannot listen on `?`").because(source))?;
         let (phase, phases) = watch::channel(Phase::Serving);
         let accepting = tokio::spawn(accept(listener, handler, names, phases));
         Ok(Self { address, phase, accepting })

@@ -320,9 +320,11 @@ fn locked(path: &Path) -> Result<File> {
             Ok(()) if is_at(&file, path) => return Ok(file),
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(Error::new(Kind::Busy).at(path).with_hint(
-                    "wait for it, or record under another name: each test has its own",
-                ));
+                return Err(Error::said("this cassette is being recorded already")
+                    .at(path)
+                    .with_hint(
+                        "wait for it, or record under another name: each test has its own",
+                    ));
             }
             Err(TryLockError::Error(source)) => return Err(Error::io("lock file", path, source)),
         }
