@@ -109,11 +109,7 @@ impl Error {
     }
 
     /// A setting has a value that it cannot have.
-    pub(crate) fn setting(
-        name: &'static str,
-        value: impl fmt::Display,
-        expected: &'static str,
-    ) -> Self {
+    pub(crate) fn setting(name: &'static str, value: impl fmt::Display, expected: &str) -> Self {
         Self::said(format!("`{name}` is `{value}`, which is not one of {expected}"))
     }
 

@@ -2,6 +2,8 @@
 
 use bytes::Bytes;
 
+use crate::text::words::words;
+
 /// A message on a WebSocket, or its close; or a line.
 ///
 /// Pings and pongs are not kept: whoever holds a connection open answers them by itself.
@@ -100,27 +102,15 @@ impl Content {
     }
 }
 
+words!(Peer: Client "client", Server "server");
+
+#[cfg(feature = "record")]
 impl Peer {
-    const ALL: [Self; 2] = [Self::Client, Self::Server];
-
-    /// The words of both.
-    pub(super) const WORDS: [&'static str; 2] = ["client", "server"];
-
-    /// The word for it in a cassette.
-    pub const fn as_str(self) -> &'static str {
-        Self::WORDS[self as usize]
-    }
-
     /// The other side.
-    #[cfg(feature = "record")]
     pub(crate) const fn other(self) -> Self {
         match self {
             Self::Client => Self::Server,
             Self::Server => Self::Client,
         }
-    }
-
-    pub(crate) fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|peer| peer.as_str() == word)
     }
 }

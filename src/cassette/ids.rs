@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::text::words::words;
+
 /// Which values of a recording are names that somebody made up, and what decided that.
 ///
 /// It is decided when a cassette is recorded, and read by whatever compares it with something else. A
@@ -82,21 +84,7 @@ impl Ids {
     pub const VERSION: u64 = 1;
 }
 
-impl Evidence {
-    const ALL: [Self; 5] = [Self::Look, Self::Name, Self::Return, Self::Runs, Self::Person];
-
-    /// The words of all.
-    pub(super) const WORDS: [&'static str; 5] = ["look", "name", "return", "runs", "person"];
-
-    /// The word for it.
-    pub const fn as_str(self) -> &'static str {
-        Self::WORDS[self as usize]
-    }
-
-    pub(super) fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|evidence| evidence.as_str() == word)
-    }
-}
+words!(Evidence: Look "look", Name "name", Return "return", Runs "runs", Person "person");
 
 impl Reach {
     /// The word for it; the usual reach has none.

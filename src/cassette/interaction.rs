@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use super::{Body, Frame, Headers, Media, Peer, coding};
+use crate::text::words::words;
 
 /// A request and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -285,24 +286,10 @@ impl End {
         Self::Unreachable,
         Self::Interrupted,
     ];
-
-    /// The word for it in a cassette.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::ClientClosed => "client_closed",
-            Self::ServerClosed => "server_closed",
-            Self::Timeout => "timeout",
-            Self::Unreachable => "unreachable",
-            Self::Interrupted => "interrupted",
-        }
-    }
-
-    /// The one that is called so in a cassette.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|end| end.as_str() == word)
-    }
 }
+
+words!(End: Complete "complete", ClientClosed "client_closed", ServerClosed "server_closed",
+    Timeout "timeout", Unreachable "unreachable", Interrupted "interrupted");
 
 #[cfg(test)]
 mod tests {

@@ -2,36 +2,18 @@
 
 use crate::error::{Error, Result};
 use crate::text::nearest;
+use crate::text::words::words;
 
-/// Gives each variant its word.
-macro_rules! words {
-    ($name:ident: $($variant:ident $word:literal),+) => {
-        impl $name {
-            /// The words of all, in the order of the variants.
-            pub(crate) const WORDS: &'static [&'static str] = &[$($word),+];
-
-            /// The word for it.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word),+ }
-            }
-
-            pub(crate) fn from_word(word: &str) -> Option<Self> {
-                match word { $($word => Some(Self::$variant),)+ _ => None }
-            }
-        }
-    };
-}
-
-/// The same for what somebody chooses by a word.
+/// Gives each variant of what somebody chooses its word.
 macro_rules! choice {
-    ($name:ident: $first:ident $first_word:literal $(, $variant:ident $word:literal)+) => {
-        words!($name: $first $first_word $(, $variant $word)+);
+    ($name:ident: $($variant:ident $word:literal),+) => {
+        words!($name: $($variant $word),+);
 
         impl $name {
             /// What a word means below that key.
             pub(super) fn said(key: &'static str, word: &str) -> Result<Self> {
                 Self::from_word(word).ok_or_else(|| {
-                    Error::setting(key, word, concat!($first_word $(, ", ", $word)+))
+                    Error::setting(key, word, &Self::WORDS.join(", "))
                         .with_hint(nearest::hint(word, Self::WORDS))
                 })
             }

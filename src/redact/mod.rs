@@ -194,7 +194,7 @@ impl Cassette {
     /// If this release does not know a rule that it names.
     pub(crate) fn searched(self) -> Result<Self> {
         let named = self.redactions.clone();
-        let standard = Rule::ALL.iter().map(|(_, name)| (*name).to_owned());
+        let standard = Rule::WORDS.iter().map(|name| (*name).to_owned());
         let rules: Vec<String> = standard.chain(named.iter().cloned()).collect();
         let cassette = Redactor::of_rules(&rules)?.cassette(self).into_inner();
         Ok(Self { redactions: named, ..cassette })
@@ -204,7 +204,7 @@ impl Cassette {
 impl Redactor {
     /// All rules of this release.
     pub fn standard() -> Self {
-        Self::of(Rule::ALL.iter().map(|(rule, _)| *rule).collect())
+        Self::of(Rule::all())
     }
 
     /// The rules that a cassette names.
@@ -248,7 +248,7 @@ impl Redactor {
     /// The names of the rules, with versions.
     pub fn rules(&self) -> impl Iterator<Item = &str> {
         let own = self.own.names().iter().map(String::as_str);
-        self.rules.iter().map(|rule| rule.name()).chain(own)
+        self.rules.iter().map(|rule| rule.as_str()).chain(own)
     }
 
     /// What is no secret though a rule knows it, and who says so.

@@ -3,6 +3,7 @@
 use super::name::{self, Tells};
 use super::{Redactor, Secrets, Told, value};
 use crate::error::{Error, Kind, Result};
+use crate::text::words::words;
 
 /// A rule of this release. What a name with its version means never changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,38 +31,19 @@ pub(super) enum Rule {
     Keys,
 }
 
-impl Rule {
-    pub(super) const ALL: [(Self, &str); 21] = [
-        (Self::Headers, "headers/1"),
-        (Self::Cookies, "cookies/1"),
-        (Self::Query, "query/1"),
-        (Self::Userinfo, "userinfo/1"),
-        (Self::Form, "form/1"),
-        (Self::Multipart, "multipart/1"),
-        (Self::Json, "json/1"),
-        (Self::Assignments, "assignments/1"),
-        (Self::Values, "values/1"),
-        (Self::Harmless, "harmless/1"),
-        (Self::Names, "names/1"),
-        (Self::Looks, "looks/1"),
-        (Self::Numbers, "numbers/1"),
-        (Self::Codings, "codings/1"),
-        (Self::Nested, "nested/1"),
-        (Self::Graphql, "graphql/1"),
-        (Self::Texts, "texts/1"),
-        (Self::FurtherLooks, "looks/2"),
-        (Self::FurtherNested, "nested/2"),
-        (Self::FurtherTexts, "texts/2"),
-        (Self::Keys, "keys/1"),
-    ];
+words!(Rule: Headers "headers/1", Cookies "cookies/1", Query "query/1", Userinfo "userinfo/1",
+    Form "form/1", Multipart "multipart/1", Json "json/1", Assignments "assignments/1",
+    Values "values/1", Harmless "harmless/1", Names "names/1", Looks "looks/1", Numbers "numbers/1",
+    Codings "codings/1", Nested "nested/1", Graphql "graphql/1", Texts "texts/1",
+    FurtherLooks "looks/2", FurtherNested "nested/2", FurtherTexts "texts/2", Keys "keys/1");
 
-    pub(super) const fn name(self) -> &'static str {
-        Self::ALL[self as usize].1
+impl Rule {
+    pub(super) fn all() -> Vec<Self> {
+        Self::WORDS.iter().filter_map(|name| Self::from_word(name)).collect()
     }
 
     pub(super) fn of(name: &str) -> Result<Self> {
-        let row = Self::ALL.iter().find(|(_, known)| *known == name);
-        row.map(|(rule, _)| *rule).ok_or_else(|| {
+        Self::from_word(name).ok_or_else(|| {
             Error::new(Kind::UnknownRule { rule: name.to_owned() })
                 .with_hint("a newer release wrote it: `cargo install retape` brings that one")
         })

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 use crate::text::nearest;
+use crate::text::words::words;
 
 /// What is done with a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,28 +40,18 @@ impl Mode {
 
     /// The mode that a word names; `setting` is where it was found.
     fn of(word: &str, setting: &'static str) -> Result<Self> {
-        let expected = "replay, once, new_episodes, record, passthrough";
-        let all = [Self::Replay, Self::Once, Self::NewEpisodes, Self::Record, Self::Passthrough];
-        all.into_iter().find(|mode| mode.as_str() == word).ok_or_else(|| {
-            let error = Error::setting(setting, word, expected);
-            match nearest::nearest(word, &all.map(Self::as_str)) {
+        Self::from_word(word).ok_or_else(|| {
+            let error = Error::setting(setting, word, &Self::WORDS.join(", "));
+            match nearest::nearest(word, Self::WORDS) {
                 Some(meant) => error.with_hint(format!("did you mean `{meant}`?")),
                 None => error,
             }
         })
     }
-
-    /// The word for it: `replay`, `once`, `new_episodes`, `record` or `passthrough`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Replay => "replay",
-            Self::Once => "once",
-            Self::NewEpisodes => "new_episodes",
-            Self::Record => "record",
-            Self::Passthrough => "passthrough",
-        }
-    }
 }
+
+words!(Mode: Replay "replay", Once "once", NewEpisodes "new_episodes", Record "record",
+    Passthrough "passthrough");
 
 /// What is done with contracts that are new or changed.
 #[cfg(feature = "cli")]

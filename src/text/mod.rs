@@ -16,3 +16,4 @@ pub(crate) mod shell;
 pub(crate) mod sse;
 #[cfg(feature = "import")]
 pub(crate) mod tree;
+pub(crate) mod words;

@@ -352,8 +352,6 @@ fn read_status(reader: &mut Reader<'_>) -> Result<u16> {
 
 fn read_end(reader: &mut Reader<'_>) -> Result<End> {
     let here = reader.clone();
-    End::from_word(&reader.string()?).ok_or_else(|| {
-        let known = End::ALL.map(End::as_str);
-        here.unknown_word("`end` is none that is known", &known)
-    })
+    End::from_word(&reader.string()?)
+        .ok_or_else(|| here.unknown_word("`end` is none that is known", End::WORDS))
 }

@@ -179,7 +179,7 @@ impl<'a> Line<'a> {
 
 fn read_peer(reader: &mut Reader<'_>) -> Result<Peer> {
     let here = reader.clone();
-    let unknown = || here.unknown_word("`from` is neither side", &Peer::WORDS);
+    let unknown = || here.unknown_word("`from` is neither side", Peer::WORDS);
     Peer::from_word(&reader.string()?).ok_or_else(unknown)
 }
 

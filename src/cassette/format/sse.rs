@@ -8,6 +8,7 @@ use super::writer::{Spread, Writer};
 use crate::error::Result;
 use crate::text::json::{Layout, Text};
 use crate::text::sse;
+use crate::text::words::words;
 
 /// Whole events, ended by an empty line each.
 ///
@@ -105,8 +106,6 @@ impl<'a> Events<'a> {
 }
 
 impl<'a> Event<'a> {
-    const MEMBERS: &'static [&'static str] = &["event", "id", "retry", "data", "comment", "layout"];
-
     /// Makes JSON of what is JSON. Nothing if there are no lines.
     fn settle(&mut self, usual: Style) -> Option<()> {
         if self.lines.is_empty() {
@@ -158,47 +157,39 @@ impl<'a> Event<'a> {
 
     fn read(reader: &mut Reader<'a>) -> Result<Self> {
         let mut event = Self::default();
-        reader.object(&[Self::MEMBERS], |reader, name| match Field::called(name) {
-            None => {
-                event.style = Some(Style::read_on_line(reader)?);
-                Ok(())
-            }
-            Some(field) if field.has_lines() && reader.peek() == b'[' => reader.array(|reader| {
-                event.lines.push((field, Value::read(reader, field)?));
-                Ok(())
-            }),
-            Some(field) => {
-                event.lines.push((field, Value::read(reader, field)?));
-                Ok(())
+        reader.object(&[Field::WORDS, &["layout"]], |reader, name| {
+            match Field::from_word(name) {
+                None => {
+                    event.style = Some(Style::read_on_line(reader)?);
+                    Ok(())
+                }
+                Some(field) if field.has_lines() && reader.peek() == b'[' => {
+                    reader.array(|reader| {
+                        event.lines.push((field, Value::read(reader, field)?));
+                        Ok(())
+                    })
+                }
+                Some(field) => {
+                    event.lines.push((field, Value::read(reader, field)?));
+                    Ok(())
+                }
             }
         })?;
         Ok(event)
     }
 }
 
+// Their names in the file.
+words!(Field: Event "event", Id "id", Retry "retry", Data "data", Comment "comment");
+
 impl Field {
-    const ALL: [Self; 5] = [Self::Event, Self::Id, Self::Retry, Self::Data, Self::Comment];
-
-    /// Its name in the file.
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Comment => "comment",
-            field => field.on_wire(),
-        }
-    }
-
     fn on_wire(self) -> &'static str {
-        match self {
-            Self::Event => "event",
-            Self::Id => "id",
-            Self::Retry => "retry",
-            Self::Data => "data",
-            Self::Comment => "",
-        }
+        if self == Self::Comment { "" } else { self.as_str() }
     }
 
-    fn called(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|field| field.as_str() == name)
+    fn called_on_wire(name: &str) -> Option<Self> {
+        let name = if name.is_empty() { Self::Comment.as_str() } else { name };
+        Self::from_word(name)
     }
 
     fn has_lines(self) -> bool {
@@ -243,7 +234,8 @@ impl<'a> Value<'a> {
 
 fn parse<'a>(text: &'a str, line: &sse::Line, framing: Framing) -> Option<(Field, Value<'a>)> {
     let found = line.field(text.as_bytes());
-    let field = Field::ALL.into_iter().find(|field| field.on_wire() == &text[found.name.clone()]);
+    let name = &text[found.name.clone()];
+    let field = Field::called_on_wire(name).filter(|field| field.on_wire() == name);
     let colon = found.colon(text);
     let value = if colon == framing.colon {
         Value::Text(Cow::Borrowed(&text[found.value]))
