@@ -1,8 +1,6 @@
 //! The table of names: what in the requests may be another value in a replay.
 
-use std::fmt;
-
-use crate::text::words::words;
+use crate::text::words::{shown, words};
 
 /// Which values of a recording are names that somebody made up, and what decided that.
 ///
@@ -102,8 +100,4 @@ impl Reach {
     }
 }
 
-impl fmt::Display for Evidence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+shown!(Display: Evidence, it => "{}", it.as_str());

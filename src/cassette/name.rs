@@ -1,10 +1,9 @@
 //! Cassette names.
 
-use std::fmt;
-
 use sha1_smol::Sha1;
 
 use crate::error::{Error, Kind, Result};
+use crate::text::words::shown;
 
 /// The name of a cassette: path segments without the ending, `letta/hitl/approve_stream`.
 ///
@@ -124,11 +123,7 @@ fn is_refused(c: &char) -> bool {
     c.is_control() || r#"\:*?"<>|~%#"#.contains(*c)
 }
 
-impl fmt::Display for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+shown!(Display: Name, it => "{}", it.0);
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,5 @@
 //! Which requests a person means.
 
-use std::fmt;
 use std::str::FromStr;
 
 use serde_json::Value;
@@ -8,6 +7,7 @@ use serde_json::Value;
 use super::At;
 use super::glob::Glob;
 use crate::error::{Error, Result};
+use crate::text::words::shown;
 
 /// Which requests are meant: `POST /v1/agents`, `/v1/agents/*`, `GET *`, `#4`, `*`.
 #[derive(Debug, Clone)]
@@ -142,11 +142,7 @@ impl FromStr for Optional {
     }
 }
 
-impl fmt::Display for Optional {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
+shown!(Display: Optional, it => "{}", it.text);
 
 impl PartialEq for Optional {
     fn eq(&self, other: &Self) -> bool {

@@ -1,6 +1,5 @@
 //! Places in a request.
 
-use std::fmt;
 use std::str::FromStr;
 
 use serde_json_path::JsonPath;
@@ -8,6 +7,7 @@ use serde_json_path::JsonPath;
 use crate::error::{Error, Result};
 use crate::text::json::pointer;
 use crate::text::nearest;
+use crate::text::words::shown;
 
 /// A place in a request, or many.
 ///
@@ -120,11 +120,7 @@ impl FromStr for At {
     }
 }
 
-impl fmt::Display for At {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
+shown!(Display: At, it => "{}", it.text);
 
 /// Takes the name of a header field.
 pub(super) fn header_name(name: &str) -> Result<String> {

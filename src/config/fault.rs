@@ -1,12 +1,12 @@
 //! Faults that replay is to inject.
 
-use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
 use super::asked::Asked;
 use crate::error::{Error, Result};
 use crate::text::nearest;
+use crate::text::words::shown;
 
 /// A fault that replay injects into the answers to some requests: `POST /v1/agents: 503 retry-after=1 x2`.
 ///
@@ -139,11 +139,7 @@ impl FromStr for Fault {
     }
 }
 
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
+shown!(Display: Fault, it => "{}", it.text);
 
 /// The parameters of a fault, while they are read.
 struct Parameters<'t> {

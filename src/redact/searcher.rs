@@ -1,7 +1,6 @@
 //! Finding secrets that are known, in any of their spellings.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -10,6 +9,7 @@ use foldhash::fast::FixedState;
 use super::spelling::spellings;
 use super::value;
 use crate::cassette::splice::{self, Edit};
+use crate::text::words::shown;
 
 /// Finds secrets in any of their spellings: plain, escaped in JSON, percent-encoded, in base64.
 ///
@@ -40,11 +40,7 @@ const BEGINNING: usize = 4;
 /// The words of a filter.
 const FILTER: usize = 1 << 9;
 
-impl fmt::Debug for Searcher {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Searcher({})", self.spelled.len())
-    }
-}
+shown!(Debug: Searcher, it => "Searcher({})", it.spelled.len());
 
 impl Searcher {
     pub(super) fn is_empty(&self) -> bool {

@@ -1,7 +1,6 @@
 //! Secrets that were found.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
@@ -10,6 +9,7 @@ use super::rule::Rule;
 use super::searcher::Searcher;
 use super::{Redactor, name, value};
 use crate::cassette::placeholder::OPENING;
+use crate::text::words::shown;
 
 /// Secret values that were found so far, with what stands in their place.
 ///
@@ -264,11 +264,7 @@ impl Found {
     }
 }
 
-impl fmt::Debug for Found {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Found({})", self.len())
-    }
-}
+shown!(Debug: Found, it => "Found({})", it.len());
 
 impl Redactor {
     /// Whether a value is searched for wherever else it may stand.
@@ -278,11 +274,7 @@ impl Redactor {
     }
 }
 
-impl fmt::Debug for Secrets {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Secrets({})", self.found.len())
-    }
-}
+shown!(Debug: Secrets, it => "Secrets({})", it.found.len());
 
 #[cfg(test)]
 mod tests {

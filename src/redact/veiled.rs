@@ -5,6 +5,7 @@ use super::value;
 use crate::cassette::splice::{Edit, splice};
 use crate::cassette::{Body, Interaction, Request, Response};
 use crate::text::percent;
+use crate::text::words::shown;
 
 /// The placeholders in an answer, each by its name and number.
 #[derive(Debug, Default)]
@@ -16,11 +17,7 @@ pub struct Veiled(Vec<(String, usize)>);
 #[derive(Clone, Default)]
 pub struct Unveiled(Vec<(String, String)>);
 
-impl std::fmt::Debug for Unveiled {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Unveiled({})", self.0.len())
-    }
-}
+shown!(Debug: Unveiled, it => "Unveiled({})", it.0.len());
 
 /// The placeholders in a request, each by its name and number, in the order in which they first stand in it.
 pub(crate) fn of_request(request: &Request) -> Vec<(String, usize)> {

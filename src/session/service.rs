@@ -1,7 +1,6 @@
 //! A session that answers in the client's own process, as a `tower` service.
 
 use std::convert::Infallible;
-use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -15,6 +14,7 @@ use super::Session;
 use super::hub::Hub;
 use crate::serve::lock;
 use crate::serve::server::{AnswerBody, Cut, Polled, problem};
+use crate::text::words::shown;
 
 /// Answers requests in the place of a client's transport: a `tower` service.
 ///
@@ -114,8 +114,4 @@ impl http_body::Body for Body {
     }
 }
 
-impl fmt::Debug for Body {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Body").finish_non_exhaustive()
-    }
-}
+shown!(Debug: Body, _ => "Body {{ .. }}");

@@ -1,7 +1,6 @@
 //! Settings of a session.
 
 use std::env;
-use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,6 +24,7 @@ use crate::serve::replayer::{Chunking, Compared, Pace, Source, Transport};
 use crate::serve::server::{FieldNames, Proxy, Server};
 use crate::store;
 use crate::store::mode::Mode;
+use crate::text::words::shown;
 
 /// Is told what happens.
 pub(super) type Listener = Arc<dyn Fn(Event) + Send + Sync>;
@@ -564,14 +564,6 @@ fn below_crate(folder: &Path) -> PathBuf {
     }
 }
 
-impl fmt::Debug for SessionBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SessionBuilder").field("cassette", &self.cassette).finish_non_exhaustive()
-    }
-}
+shown!(Debug: SessionBuilder, it => "SessionBuilder {{ cassette: {:?}, .. }}", it.cassette);
 
-impl fmt::Debug for Settings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Settings").field("cassette", &self.cassette).finish_non_exhaustive()
-    }
-}
+shown!(Debug: Settings, it => "Settings {{ cassette: {:?}, .. }}", it.cassette);

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 use crate::text::nearest;
-use crate::text::words::words;
+use crate::text::words::{shown, words};
 
 /// What is done with a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,8 +84,4 @@ impl FromStr for Mode {
     }
 }
 
-impl std::fmt::Display for Mode {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+shown!(Display: Mode, it => "{}", it.as_str());

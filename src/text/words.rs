@@ -1,4 +1,4 @@
-//! Words that stand for the variants of an enum.
+//! Words that stand for values.
 
 /// Gives each variant its word.
 macro_rules! words {
@@ -19,4 +19,16 @@ macro_rules! words {
     };
 }
 
-pub(crate) use words;
+/// Says how a value is shown: by a format.
+macro_rules! shown {
+    ($as:ident: $type:ty, $value:pat => $($format:tt)+) => {
+        impl std::fmt::$as for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let $value = self;
+                write!(f, $($format)+)
+            }
+        }
+    };
+}
+
+pub(crate) use {shown, words};

@@ -1,6 +1,5 @@
 //! Decoding while the body comes in.
 
-use std::fmt;
 use std::io::{self, Write};
 
 use brotli_decompressor::DecompressorWriter;
@@ -9,6 +8,8 @@ use flate2::{Decompress, FlushDecompress, Status};
 
 use super::zstd::Zstd;
 use super::{Coding, allowed};
+
+use crate::text::words::shown;
 
 /// How much is decoded at a time.
 const PIECE: usize = 16 << 10;
@@ -122,11 +123,7 @@ impl Live {
     }
 }
 
-impl fmt::Debug for Live {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Live").field("damaged", &self.is_damaged()).finish_non_exhaustive()
-    }
-}
+shown!(Debug: Live, it => "Live {{ damaged: {:?}, .. }}", it.is_damaged());
 
 /// Whether compressed bytes read as `shown`. Of a body that was cut short, decoders may show more of
 /// the end or less.

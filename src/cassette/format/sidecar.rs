@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 
 use bytes::Bytes;
 
@@ -10,6 +9,7 @@ use super::reader::Reader;
 use crate::cassette::large::{self, DIGITS};
 use crate::error::{Error, Kind, Result};
 use crate::text::plain;
+use crate::text::words::shown;
 
 /// How long a readable body may be in the file: 64 KiB.
 pub(super) const LONGEST_TEXT: usize = 64 << 10;
@@ -27,11 +27,7 @@ pub(super) struct Fetch<'f> {
     large: FetchLarge<'f>,
 }
 
-impl fmt::Debug for Fetch<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Fetch")
-    }
-}
+shown!(Debug: Fetch<'_>, _ => "Fetch");
 
 impl<'f> Fetch<'f> {
     pub(super) fn new(

@@ -22,6 +22,7 @@ use super::rule::{Notes, Rule};
 use super::{url, value};
 use crate::cassette::splice::Edit;
 use crate::text::json::{Container, Places};
+use crate::text::words::shown;
 
 /// The longest name, and the most white space around a colon, that is looked at.
 const REACH: usize = 80;
@@ -73,11 +74,7 @@ enum Step {
     Wait,
 }
 
-impl std::fmt::Debug for Scanner {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Scanner({})", self.at)
-    }
-}
+shown!(Debug: Scanner, it => "Scanner({})", it.at);
 
 impl Scanner {
     /// Reads as far as the text can be decided; the edits are in order.

@@ -1,9 +1,10 @@
 //! What makes a connection go on.
 
-use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
+
+use crate::text::words::shown;
 
 /// A connection that goes on in a task of its own, and when whoever waits for what comes on it says so.
 ///
@@ -64,8 +65,4 @@ impl Future for Driver {
     }
 }
 
-impl fmt::Debug for Driven {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Driven").field("ended", &self.connection.is_none()).finish_non_exhaustive()
-    }
-}
+shown!(Debug: Driven, it => "Driven {{ ended: {:?}, .. }}", it.connection.is_none());

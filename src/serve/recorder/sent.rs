@@ -12,16 +12,13 @@ use super::take::Take;
 use super::upstream::Outgoing;
 use crate::serve::lock;
 use crate::serve::server::{Polled, Rewriter};
+use crate::text::words::shown;
 
 /// The client left before its request was complete.
 #[derive(Debug, Clone, Copy)]
 pub struct Abandoned;
 
-impl std::fmt::Display for Abandoned {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the client left before its request was complete")
-    }
-}
+shown!(Display: Abandoned, _ => "the client left before its request was complete");
 
 impl std::error::Error for Abandoned {}
 

@@ -1,7 +1,6 @@
 //! What an answer waits for that was still being sent when something was asked.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -13,6 +12,7 @@ use super::naming::Naming;
 use crate::cassette::{Body, Cassette, End, Interaction, Progress};
 use crate::compare::matching::{Feeds, Index};
 use crate::serve::server::Cut;
+use crate::text::words::shown;
 
 /// What holds answers back: for each, which requests arrived meanwhile, and how many chunks it had been sent
 /// by then.
@@ -343,11 +343,7 @@ fn gap(answer: &Interaction, chunks: usize) -> u64 {
     next.saturating_sub(before.unwrap_or(next))
 }
 
-impl fmt::Debug for Hold {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hold").field("gates", &self.gates).finish_non_exhaustive()
-    }
-}
+shown!(Debug: Hold, it => "Hold {{ gates: {:?}, .. }}", it.gates);
 
 #[cfg(test)]
 mod tests {

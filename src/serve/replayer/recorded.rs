@@ -1,7 +1,6 @@
 //! A cassette made ready to answer.
 
 use std::collections::HashSet;
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -18,6 +17,7 @@ use crate::message::{lines, posts};
 use crate::redact::{Redactor, of_request};
 use crate::serve::server::Place;
 use crate::store;
+use crate::text::words::shown;
 
 /// How clients talk to us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,11 +65,7 @@ pub struct Source {
 #[derive(Clone)]
 pub struct Compared(pub Arc<dyn Fn(&mut Request) + Send + Sync>);
 
-impl fmt::Debug for Compared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Compared").finish_non_exhaustive()
-    }
-}
+shown!(Debug: Compared, _ => "Compared(..)");
 
 impl Source {
     /// Loads a cassette and the files behind it.

@@ -11,6 +11,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
 
 use crate::cassette::End;
+use crate::text::words::shown;
 
 /// An answer whose body may stream.
 pub type Answer = Response<AnswerBody>;
@@ -66,11 +67,7 @@ pub type Polled<E = Cut> = Poll<Option<Result<Frame<Bytes>, E>>>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut;
 
-impl std::fmt::Display for Cut {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the answer was cut short")
-    }
-}
+shown!(Display: Cut, _ => "the answer was cut short");
 
 impl std::error::Error for Cut {}
 

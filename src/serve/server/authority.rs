@@ -13,6 +13,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::error::{Error, Kind, Result};
 use crate::serve::lock;
+use crate::text::words::shown;
 
 /// An authority of its own, made for one run. Its key never leaves the process, so that nobody who comes
 /// by its certificate can speak for another host.
@@ -68,11 +69,7 @@ impl Authority {
     }
 }
 
-impl std::fmt::Debug for Authority {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Authority")
-    }
-}
+shown!(Debug: Authority, _ => "Authority");
 
 fn of_authority() -> CertificateParams {
     let mut params = CertificateParams::default();

@@ -15,7 +15,6 @@ mod format;
 mod reader;
 mod recover;
 
-use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
 use std::ops::Range;
@@ -31,6 +30,7 @@ use super::folder::{ANOTHER, make_folder};
 use super::{disk, regular};
 use crate::cassette::{Interaction, Name, Recorded};
 use crate::error::{Error, Kind, Result};
+use crate::text::words::shown;
 
 /// An open, locked journal.
 #[derive(Debug)]
@@ -55,11 +55,7 @@ impl Alarm {
     }
 }
 
-impl fmt::Debug for Alarm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Alarm")
-    }
-}
+shown!(Debug: Alarm, _ => "Alarm");
 
 #[derive(Debug)]
 struct Writer {
