@@ -150,7 +150,8 @@ impl Gathered {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Naming {
     hasher: blake3::Hasher,
-    length: u64,
+    /// How many bytes have come.
+    pub(crate) length: u64,
     begins: Vec<u8>,
 }
 
@@ -161,11 +162,6 @@ impl Naming {
         self.begins.extend_from_slice(&bytes[..missing]);
         self.hasher.update(bytes);
         self.length += bytes.len() as u64;
-    }
-
-    /// How many bytes have come.
-    pub(crate) fn length(&self) -> u64 {
-        self.length
     }
 
     /// The name of what has come.

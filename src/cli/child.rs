@@ -256,7 +256,8 @@ pub(super) enum Heard {
 pub(super) struct Signals {
     #[cfg(unix)]
     streams: [(Signal, unix::Signal); 3],
-    heard: Heard,
+    /// Whether there was one before.
+    pub(super) heard: Heard,
 }
 
 impl Signals {
@@ -294,10 +295,5 @@ impl Signals {
         };
         self.heard = Heard::Some;
         signal
-    }
-
-    /// Whether there was one before.
-    pub(super) fn heard(&self) -> Heard {
-        self.heard
     }
 }

@@ -108,7 +108,7 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
     let is_refused = is_ci() && live.is_some_and(|live| !live.allow);
     let exit = judge(ran, &summary, &left, is_refused);
     // A command that was told to end would not end by itself.
-    let is_interrupted = signals.heard() == Heard::Some;
+    let is_interrupted = signals.heard == Heard::Some;
     let is_proved = proof == Proof::Wanted && !common.command.is_empty() && !is_interrupted;
     if is_proved && exit == ran {
         return prove(settings, &summary, (common, took, exit), &mut signals).await;
@@ -133,7 +133,7 @@ async fn prove(
     let mut is_endless = false;
     let proven = settings.prove(summary, Client::Started, async |session, is_elsewhere| {
         let zone = if is_elsewhere { Zone::Another } else { Zone::Ours };
-        if is_endless || signals.heard() == Heard::Some {
+        if is_endless || signals.heard == Heard::Some {
             return None;
         }
         let ended = child::rerun(common, session, (zone, limit), signals).await;
@@ -187,7 +187,7 @@ async fn settle(closed: &Closed, signals: &mut Signals) -> Option<Signal> {
     if unfinished == 0 {
         return None;
     }
-    tell::waiting(unfinished, signals.heard());
+    tell::waiting(unfinished, signals.heard);
     tokio::select! {
         () = closed.settle() => None,
         signal = signals.next() => {

@@ -33,7 +33,7 @@ use crate::text::words::shown;
 pub struct Fault {
     text: String,
     asked: Asked,
-    harm: Harm,
+    pub(crate) harm: Harm,
     /// How many attempts at each request it spoils.
     pub(crate) times: Option<usize>,
     /// In how many of a hundred attempts it comes.
@@ -89,10 +89,6 @@ impl Fault {
     /// Whether a request is meant, and the interaction that answers it.
     pub(crate) fn fits(&self, method: &str, path: &str, interaction: usize) -> bool {
         self.asked.fits(method, path, interaction)
-    }
-
-    pub(crate) fn harm(&self) -> &Harm {
-        &self.harm
     }
 
     /// What goes wrong, in the words in which it was asked for.

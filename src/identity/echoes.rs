@@ -51,17 +51,17 @@ impl Echo {
         for range in made_up.spoken_in(&plain.text) {
             push(Scope::Within, range.clone(), &plain.text[range], 0);
         }
-        if made_up.is_placed() {
+        if made_up.is_placed {
             for range in moments(&plain.text).chain(dates(&plain.text)) {
                 let said = &plain.text[range.clone()];
                 push(Scope::Moment, range.clone(), said, 0);
                 push(Scope::Moment, range, &decoded(said), 0);
             }
-            for field in fields(&plain.text, made_up.said()) {
+            for field in fields(&plain.text, &made_up.said) {
                 push(field.scope, field.range, &field.value, field.depth);
             }
         }
-        for (at, scope) in draws::told(text, made_up.draws()) {
+        for (at, scope) in draws::told(text, &made_up.draws) {
             let same = echoes.iter_mut().filter(|echo| {
                 at <= echo.range.start && echo.range.start <= at + 1 && echo.depth == 0
             });

@@ -17,9 +17,12 @@ pub struct MadeUp {
     words: Words,
     /// Those of whole values that are words also within a text.
     spoken: Words,
-    said: HashSet<String>,
-    is_placed: bool,
-    draws: Vec<Draw>,
+    /// The values of whole fields.
+    pub(super) said: HashSet<String>,
+    /// Whether there is anything that is told by its place only.
+    pub(super) is_placed: bool,
+    /// What tells where the server speaks of which draw.
+    pub(super) draws: Vec<Draw>,
 }
 
 /// Values that are the same wherever they stand in a text as a word.
@@ -109,21 +112,6 @@ impl MadeUp {
         text: &'t str,
     ) -> impl Iterator<Item = Range<usize>> + 't {
         self.spoken.find(text).filter(|range| is_apart(text, range))
-    }
-
-    /// Whether there is anything that is told by its place only.
-    pub(super) fn is_placed(&self) -> bool {
-        self.is_placed
-    }
-
-    /// What tells where the server speaks of which draw.
-    pub(super) fn draws(&self) -> &[Draw] {
-        &self.draws
-    }
-
-    /// The values of whole fields.
-    pub(super) fn said(&self) -> &HashSet<String> {
-        &self.said
     }
 }
 

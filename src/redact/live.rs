@@ -240,7 +240,7 @@ impl Live {
         self.learn();
         let nothing = Searcher::default();
         let searcher =
-            if self.redactor.applies(Rule::Values) { self.secrets.learned() } else { &nothing };
+            if self.redactor.applies(Rule::Values) { &self.secrets.searcher } else { &nothing };
         let (edits, end) = match input {
             Input::Done => (searcher.edits_of_body(&self.held), self.held.len()),
             Input::More => searcher.decided_edits(&self.held),

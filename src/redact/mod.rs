@@ -231,14 +231,14 @@ impl Redactor {
 
     /// The same rules, with the functions that they name.
     pub(crate) fn with_code(self, said: &Redaction) -> Self {
-        let code = said.code_of(self.own.names());
+        let code = said.code_of(&self.own.names);
         if code.is_empty() { self } else { self.with_own(&code) }
     }
 
     /// What a person says beside the rules, and the positive rules that a cassette names: what they
     /// found once they find again.
     fn with_own_of(&self, cassette: &Cassette) -> Self {
-        let named = cassette.redactions.iter().filter(|name| !self.own.names().contains(*name));
+        let named = cassette.redactions.iter().filter(|name| !self.own.names.contains(*name));
         let named = named.filter(|name| !name.starts_with("not "));
         let said = named.filter_map(|name| Redaction::read(name).ok().flatten());
         let said = said.fold(Redaction::default(), |all, said| all.and(&said));
@@ -247,13 +247,13 @@ impl Redactor {
 
     /// The names of the rules, with versions.
     pub fn rules(&self) -> impl Iterator<Item = &str> {
-        let own = self.own.names().iter().map(String::as_str);
+        let own = self.own.names.iter().map(String::as_str);
         self.rules.iter().map(|rule| rule.as_str()).chain(own)
     }
 
     /// What is no secret though a rule knows it, and who says so.
     pub(crate) fn weakened(&self) -> &[String] {
-        self.own.weakened()
+        &self.own.weakened
     }
 
     /// The same rules, by which distinct secrets of one name have one placeholder.

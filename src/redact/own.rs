@@ -16,7 +16,7 @@ use crate::config::{Finder, OwnRule, Redaction};
 pub(super) struct Own {
     said: Redaction,
     /// As cassettes name them.
-    names: Vec<String>,
+    pub(super) names: Vec<String>,
     headers: HashSet<String>,
     query: HashSet<String>,
     json: HashSet<String>,
@@ -25,7 +25,8 @@ pub(super) struct Own {
     written: HashSet<String>,
     no_secrets: HashSet<String>,
     finders: Vec<(String, Finder)>,
-    weakened: Vec<String>,
+    /// What is no secret, and who says so.
+    pub(super) weakened: Vec<String>,
     /// Finds the names that a text may have.
     words: Option<AhoCorasick>,
 }
@@ -63,16 +64,6 @@ impl Own {
             }
             OwnRule::Find { name, finder } => self.finders.push((name.clone(), finder.clone())),
         }
-    }
-
-    /// The rules as cassettes name them.
-    pub(super) fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    /// What is no secret, and who says so.
-    pub(super) fn weakened(&self) -> &[String] {
-        &self.weakened
     }
 
     pub(super) fn is_header(&self, name: &str) -> bool {

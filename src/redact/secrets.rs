@@ -23,7 +23,7 @@ pub struct Secrets {
     /// What stands where a person says that no secret is.
     spared: HashSet<String, RandomState>,
     /// Finds the first ones, so many: to prepare a search for all of them takes long.
-    searcher: Arc<Searcher>,
+    pub(super) searcher: Arc<Searcher>,
     searched: usize,
     /// So many stand within others, as a password in `Basic …` does.
     within: usize,
@@ -199,11 +199,6 @@ impl Secrets {
     pub(super) fn searcher(&mut self) -> Arc<Searcher> {
         self.learn();
         Arc::clone(&self.searcher)
-    }
-
-    /// What finds those that were learned.
-    pub(super) fn learned(&self) -> &Searcher {
-        &self.searcher
     }
 
     /// Searches for all that were found from now on.

@@ -204,7 +204,7 @@ impl<'a> Parts<'a> {
             // What does not say when it came, came with what is before it.
             let mut latest = 0;
             let chunk = |line: Line<'a>| {
-                latest = line.ms().unwrap_or(latest);
+                latest = line.ms.unwrap_or(latest);
                 Ok(Chunk { ms: latest, bytes: line.bytes(usual, fetch)? })
             };
             return lines.into_iter().map(chunk).collect::<Result<_>>().map(Readable::Stream);

@@ -112,7 +112,8 @@ fn proved(w: &mut Writer, bytes: &[u8], usual: Usual, write: impl FnOnce(&mut Wr
 #[derive(Debug, Default)]
 pub(super) struct Line<'a> {
     here: Reader<'a>,
-    ms: Option<u64>,
+    /// When it came, if that is said.
+    pub(super) ms: Option<u64>,
     form: Option<Form<'a>>,
     style: Option<Style>,
     framing: Option<Framing>,
@@ -138,11 +139,6 @@ impl<'a> Line<'a> {
             _ => self.form = Form::read(reader, name)?,
         }
         Ok(())
-    }
-
-    /// When it came, if that is said.
-    pub(super) fn ms(&self) -> Option<u64> {
-        self.ms
     }
 
     pub(super) fn bytes(self, usual: Usual, fetch: &mut Fetch<'_>) -> Result<Bytes> {

@@ -24,7 +24,7 @@ pub(super) struct Finished {
     staged: Staged,
     different: Arc<Difference>,
     after: Arc<[(u32, u32)]>,
-    facts: Facts,
+    pub(super) facts: Facts,
 }
 
 /// Where the journal has the body of an answer that was never held, if it has one.
@@ -124,10 +124,6 @@ impl Finished {
     /// If it cannot be read.
     pub(super) fn interaction(&self, reader: &mut Reader<'_>) -> Result<Interaction> {
         Ok(self.different.applied(self.said(reader)?))
-    }
-
-    pub(super) fn facts(&self) -> Facts {
-        self.facts
     }
 
     /// What was going on when it was asked.

@@ -71,7 +71,7 @@ impl<'j> Roll<'j> {
     pub(super) fn facts(&self, number: usize) -> Facts {
         match &self.all[number] {
             Rolled::Held(interaction) => Facts::of(interaction),
-            Rolled::Finished(finished) => finished.facts(),
+            Rolled::Finished(finished) => finished.facts,
         }
     }
 

@@ -110,7 +110,7 @@ impl Take {
         };
         Self {
             tape: Arc::downgrade(tape),
-            redactor: Arc::clone(tape.redactor()),
+            redactor: Arc::clone(&tape.redactor),
             number,
             after,
             begun: Instant::now(),
@@ -178,7 +178,7 @@ impl Take {
             if state.shown.as_mut().is_some_and(|shown| shown.drops(bytes.len()))
                 && let Some(tape) = self.tape.upgrade()
             {
-                tape.journal().tell("an answer that is read as a whole has more than 4 MiB");
+                tape.journal.tell("an answer that is read as a whole has more than 4 MiB");
             }
             let shown = state.shown.as_mut().map(|shown| shown.push(bytes)).unwrap_or_default();
             state.seen.push(shown);
@@ -203,7 +203,7 @@ impl Take {
     fn pass(&self, state: &mut State, from: Peer, bytes: &Bytes) -> bool {
         let Some(tape) = self.tape.upgrade() else { return false };
         if let Some(passing) = &mut state.passing[from as usize] {
-            passing.push(bytes, tape.journal());
+            passing.push(bytes, &tape.journal);
             return true;
         }
         let came =
@@ -221,7 +221,7 @@ impl Take {
             return false;
         }
         self.begin(state);
-        let (number, journal) = (self.number, tape.journal());
+        let (number, journal) = (self.number, &tape.journal);
         let mut passing = match from {
             Peer::Client => {
                 let (came, secrets) = (std::mem::take(&mut state.body), state.secrets.clone());
@@ -251,7 +251,7 @@ impl Take {
         else {
             return false;
         };
-        tape.note_found(passing.finish(tape.journal()).beyond(&state.secrets));
+        tape.note_found(passing.finish(&tape.journal).beyond(&state.secrets));
         true
     }
 
@@ -294,7 +294,7 @@ impl Take {
     /// What one side of a WebSocket says from now on is not recorded, and the person who records is told why.
     pub(super) fn lose(&self, why: &str) {
         if let Some(tape) = self.tape.upgrade() {
-            tape.journal().tell(why);
+            tape.journal.tell(why);
         }
     }
 
@@ -381,7 +381,7 @@ impl Take {
     /// Writes what was noted.
     pub(super) fn write(&self) {
         if let Some(tape) = self.tape.upgrade() {
-            tape.journal().flush();
+            tape.journal.flush();
         }
     }
 
@@ -405,7 +405,7 @@ impl Take {
     }
 
     fn note(&self, entry: &Entry<'_>) -> Option<Place> {
-        let place = self.tape.upgrade()?.journal().note(entry);
+        let place = self.tape.upgrade()?.journal.note(entry);
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         match entries.last_mut() {
             Some(last) if last.end == place.entry.start => last.end = place.entry.end,

@@ -32,7 +32,7 @@ use crate::store::{self, Alarm, Journal, Recovered};
 pub struct Tape {
     folder: PathBuf,
     name: Name,
-    redactor: Arc<Redactor>,
+    pub(super) redactor: Arc<Redactor>,
     /// What the cassette that is replaced says about matching.
     rules: Rules,
     /// What is said of it elsewhere.
@@ -40,7 +40,7 @@ pub struct Tape {
     /// Whether its clients say whom they trust.
     are_clients_heard: bool,
     wording: Wording,
-    journal: Journal,
+    pub(super) journal: Journal,
     state: Mutex<State>,
     /// What the journal shows no more, wherever it stands: the first secrets of interactions that are over.
     known: Mutex<Secrets>,
@@ -437,14 +437,6 @@ impl Tape {
             return None;
         }
         store::open(&self.folder, &self.name).ok().filter(|old| !old.interrupted)
-    }
-
-    pub(super) fn redactor(&self) -> &Arc<Redactor> {
-        &self.redactor
-    }
-
-    pub(super) fn journal(&self) -> &Journal {
-        &self.journal
     }
 
     /// The first answer tells what the server calls itself.

@@ -115,7 +115,7 @@ impl Faults {
             let mut state = fault.seed ^ line_of(request) ^ count.tried;
             let is_due = fault.times.is_none_or(|times| count.given < times)
                 && random(&mut state) % 100 < fault.chance;
-            let blow = if is_due { Blow::of(fault.harm(), room, &mut state) } else { None };
+            let blow = if is_due { Blow::of(&fault.harm, room, &mut state) } else { None };
             if let Some(blow) = blow {
                 count.given += 1;
                 given.met[at] = true;

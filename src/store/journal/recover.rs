@@ -193,7 +193,7 @@ fn with(partials: &mut BTreeMap<usize, Partial>, n: usize, change: impl FnOnce(&
 fn sum_up(recorded: Recorded, partials: BTreeMap<usize, Partial>, path: &Path) -> Recovered {
     let mut larges = Larges::new();
     let mut stand_in = |passed: Passed| {
-        let (length, file) = (passed.naming.length(), path.to_owned());
+        let (length, file) = (passed.naming.length, path.to_owned());
         larges.insert(passed.naming.name(), Large { length, file, pieces: passed.pieces });
         passed.naming.stand_in()
     };

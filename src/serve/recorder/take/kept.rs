@@ -43,7 +43,7 @@ impl Take {
         let mut interaction = state.interaction.clone();
         interaction.after = self.after();
         let [asked, said] = state.passing.each_ref().map(Option::as_deref);
-        let mut kept = |passing: &Passing| passing.kept(tape.journal(), larges);
+        let mut kept = |passing: &Passing| passing.kept(&tape.journal, larges);
         interaction.request.body = asked.map_or_else(|| state.body.joined(), &mut kept);
         let is_whole = matches!(state.asking, Asking::Reading | Asking::Complete);
         if is_whole {
