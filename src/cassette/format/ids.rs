@@ -17,29 +17,22 @@ pub(super) fn write(w: &mut Writer, ids: Option<&Ids>) {
     for (name, list) in [("client", &ids.client), ("server", &ids.server)] {
         if !list.is_empty() {
             w.name(name);
-            w.array(Spread::Broken);
-            list.iter().for_each(|id| write_id(w, id));
-            w.end(']');
+            w.list(Spread::Broken, list, write_id);
         }
     }
     w.end('}');
 }
 
 fn write_id(w: &mut Writer, id: &Id) {
-    w.item();
     w.object(Spread::Line);
-    w.name("id");
-    w.string(&id.value);
+    w.text_member("id", &id.value);
     w.name("in");
     w.number(id.interaction as u64 + 1);
-    w.name("at");
-    w.string(&id.at);
+    w.text_member("at", &id.at);
     if let Some(reach) = id.reach.as_str() {
-        w.name("only");
-        w.string(reach);
+        w.text_member("only", reach);
     }
-    w.name("by");
-    w.string(id.evidence.as_str());
+    w.text_member("by", id.evidence.as_str());
     w.end('}');
 }
 

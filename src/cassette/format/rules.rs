@@ -35,18 +35,15 @@ fn write_patterns(w: &mut Writer, patterns: &[Pattern]) {
         return;
     }
     w.name(Key::Patterns.as_str());
-    w.array(Spread::Broken);
     let lines = patterns
         .iter()
         .flat_map(|pattern| pattern.expressions().map(|regex| (pattern.at().as_str(), regex)));
-    for (at, regex) in lines {
-        w.item();
+    w.list(Spread::Broken, lines, |w, (at, regex)| {
         w.object(Spread::Line);
         w.text_member("at", at);
         w.text_member("regex", regex);
         w.end('}');
-    }
-    w.end(']');
+    });
 }
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Result<Rules> {
