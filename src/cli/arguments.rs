@@ -212,11 +212,9 @@ impl Common {
 
     pub(super) fn session(&self) -> SessionBuilder {
         let (folder, name) = self.place();
-        let mut session = crate::Session::builder(&name).cassettes(absolute(&folder));
-        session = session.listen(self.listen);
-        for host in &self.allowed_hosts {
-            session = session.allow_host(host);
-        }
+        let session = crate::Session::builder(&name).cassettes(absolute(&folder));
+        let session = session.listen(self.listen);
+        let mut session = self.allowed_hosts.iter().fold(session, SessionBuilder::allow_host);
         if self.cassette.is_none() {
             session = session.open_when_asked();
         }
@@ -226,10 +224,7 @@ impl Common {
         if self.allow_unused {
             session = session.allow_unused();
         }
-        match &self.config {
-            Some(file) => session.config(absolute(file)),
-            None => session,
-        }
+        self.config.iter().map(|file| absolute(file)).fold(session, SessionBuilder::config)
     }
 
     /// How the command is to reach retape.
@@ -285,9 +280,8 @@ impl Live {
         let session = if self.fresh { session.fresh() } else { session };
         let Origins { first, named } = self.servers()?;
         let session = if first.is_empty() { session } else { session.upstream(first) };
-        Ok(named
-            .into_iter()
-            .fold(session, |session, (name, address)| session.named_upstream(name, address)))
+        let named = named.into_iter();
+        Ok(named.fold(session, |session, (name, address)| session.named_upstream(name, address)))
     }
 
     fn servers(&self) -> Result<Origins> {
@@ -302,22 +296,17 @@ impl Play {
     }
 
     pub(super) fn settle(&self, session: SessionBuilder) -> SessionBuilder {
-        let session = match self.pace {
-            Some(pace) => session.pace(pace),
-            None => session,
-        };
+        let session = self.pace.into_iter().fold(session, SessionBuilder::pace);
         let session = session.chunks(self.chunks);
         let session = self.faults.iter().cloned().fold(session, SessionBuilder::fault);
-        let lax = self.report_lax.as_ref().filter(|file| !file.as_os_str().is_empty());
-        let session = match lax {
-            Some(file) => session.report_lax(absolute(file)),
-            None => session,
-        };
-        match self.misses.as_ref().filter(|file| !file.as_os_str().is_empty()) {
-            Some(file) => session.misses(absolute(file)),
-            None => session,
-        }
+        let session = named(&self.report_lax).fold(session, SessionBuilder::report_lax);
+        named(&self.misses).fold(session, SessionBuilder::misses)
     }
+}
+
+/// A file of which a variable of the environment may say that there is none.
+pub(super) fn named(file: &Option<PathBuf>) -> impl Iterator<Item = PathBuf> {
+    file.iter().filter(|file| !file.as_os_str().is_empty()).map(|file| absolute(file))
 }
 
 /// Whether a variable holds the address, and nothing that may be a secret.

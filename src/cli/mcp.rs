@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::arguments::{Folder, absolute};
+use super::arguments::{Folder, absolute, named};
 use super::child::{Signals, spawn, status_of};
 use super::conduct::on_runtime;
 use super::tell::{Flaw, Way};
@@ -142,10 +142,7 @@ impl Which {
         let (folder, name) = self.folder.place(&self.cassette);
         let session = Session::builder(&name).cassettes(absolute(&folder)).on_event(tell::events());
         let session = session.rerun(Rerun::Lines(folder.display().to_string()));
-        match &self.config {
-            Some(file) => session.config(absolute(file)),
-            None => session,
-        }
+        self.config.iter().map(|file| absolute(file)).fold(session, SessionBuilder::config)
     }
 }
 
@@ -153,10 +150,7 @@ impl Replay {
     async fn perform(self) -> Result<Exit> {
         let mut signals = Signals::listen()?;
         let session = self.which.session().mode(Mode::Replay).pace(self.pace);
-        let session = match self.misses.as_ref().filter(|file| !file.as_os_str().is_empty()) {
-            Some(file) => session.misses(absolute(file)),
-            None => session,
-        };
+        let session = named(&self.misses).fold(session, SessionBuilder::misses);
         let piped = session.piped().await?;
         let played = tokio::select! {
             status = piped.play(join(stdin(), stdout())) => status?.map(Exit::Command),
