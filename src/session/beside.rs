@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::gateway::Gateway;
+use crate::cassette::Name;
 use crate::compare::alignment::Called;
 use crate::serve::lock;
 use crate::serve::recorder::Tape;
@@ -27,10 +28,10 @@ impl Gateway {
     /// Before it is saved: lets what is recorded call names as the sessions do that it goes on from, and keeps for
     /// those that go on from it what they are called.
     pub(super) fn agree(&self) {
-        let tapes = self.all_tapes();
+        let tapes = self.tapes();
         for beside in self.beside.sessions.iter().filter(|_| !tapes.is_empty()) {
             let called = beside.called();
-            tapes.iter().for_each(|tape| tape.give(&called));
+            tapes.iter().for_each(|(_, tape)| tape.give(&called));
         }
         if self.beside.is_shared.load(Ordering::Relaxed) {
             let _ = self.beside.called.set(self.called());
@@ -38,11 +39,12 @@ impl Gateway {
     }
 
     fn called(&self) -> Vec<Called> {
-        let called = || self.all_tapes().iter().flat_map(|tape| tape.called()).collect();
+        let called = || self.tapes().iter().flat_map(|(_, tape)| tape.called()).collect();
         self.beside.called.get().cloned().unwrap_or_else(called)
     }
 
-    pub(super) fn all_tapes(&self) -> Vec<Arc<Tape>> {
-        lock(&self.tapes).values().filter_map(|cell| cell.get().cloned()).collect()
+    pub(super) fn tapes(&self) -> Vec<(Name, Arc<Tape>)> {
+        let tapes = lock(&self.tapes);
+        tapes.iter().filter_map(|(name, cell)| Some((name.clone(), cell.get()?.clone()))).collect()
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn make(gateway: &Gateway, text: &[u8]) -> Result<()> {
         return Ok(());
     }
     let mut told = Vec::new();
-    for tape in gateway.all_tapes() {
+    for (_, tape) in gateway.tapes() {
         told.extend(tape.told()?.into_iter().map(|take| (Arc::clone(&tape), take)));
     }
     if changes.iter().any(|(number, _)| *number >= told.len()) {

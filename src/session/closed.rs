@@ -108,7 +108,7 @@ impl Closed {
         }
         self.gateway.agree();
         let (mut recordings, mut discarded) = (Vec::new(), BTreeSet::new());
-        for (name, tape) in self.tapes() {
+        for (name, tape) in self.gateway.tapes() {
             if course == Course::Discarded {
                 failure = failure.or(tape.discard().err());
                 discarded.insert(name);
@@ -150,12 +150,8 @@ impl Closed {
 
     /// Its tapes, and those of the sessions that nobody finished.
     fn all_tapes(&self) -> Vec<(Name, Arc<Tape>)> {
-        self.tapes().into_iter().chain(self.left.iter().flat_map(Self::all_tapes)).collect()
-    }
-
-    fn tapes(&self) -> Vec<(Name, Arc<Tape>)> {
-        let tapes = lock(&self.gateway.tapes);
-        tapes.iter().filter_map(|(name, cell)| Some((name.clone(), cell.get()?.clone()))).collect()
+        let left = self.left.iter().flat_map(Self::all_tapes);
+        self.gateway.tapes().into_iter().chain(left).collect()
     }
 
     fn summary(&self, recordings: Vec<Recording>) -> Summary {

@@ -11,12 +11,11 @@
 //! names that were given stay, whatever comes later.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::folder::make_folder;
-use super::regular;
 use super::replace::replace;
+use super::{disk, regular};
 use crate::contract::{Contract, Endpoint};
 use crate::error::{Error, Result};
 
@@ -139,10 +138,5 @@ fn write(file: &Path, contract: &Contract) -> Result<()> {
 }
 
 fn remove(file: &Path) -> Result<()> {
-    match fs::remove_file(file) {
-        Err(source) if source.kind() != ErrorKind::NotFound => {
-            Err(Error::io("remove file", file, source))
-        }
-        _ => Ok(()),
-    }
+    disk::remove(file).map_err(|source| Error::io("remove file", file, source))
 }
