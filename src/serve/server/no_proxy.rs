@@ -1,19 +1,12 @@
 //! In the place of the proxy, in a build without it.
 
-use tokio::io::{AsyncRead, AsyncWrite};
-
-use super::via::{Tunnel, Via};
+use super::via::{Connection, Tunnel, Via};
 use crate::config::{HostRule, Hosts};
 use crate::error::{Error, Result};
 
 /// No proxy.
 #[derive(Debug)]
 pub enum Proxy {}
-
-/// A connection of a client, whatever it goes through.
-pub(super) trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
-
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Connection for T {}
 
 impl Proxy {
     pub fn new(_: Hosts) -> Result<Self> {

@@ -3,11 +3,11 @@
 use std::io::Cursor;
 
 use rustls::pki_types::CertificateDer;
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
+use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 
 use super::authority::Authority;
-use super::via::{Tunnel, Via, origin};
+use super::via::{Connection, Tunnel, Via, origin};
 use crate::config::{HostRule, Hosts};
 use crate::error::Result;
 
@@ -17,11 +17,6 @@ pub struct Proxy {
     hosts: Hosts,
     authority: Authority,
 }
-
-/// A connection of a client, whatever it goes through.
-pub(super) trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
-
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Connection for T {}
 
 impl Proxy {
     /// A proxy with an authority of its own.

@@ -7,9 +7,15 @@ use base64::engine::general_purpose::STANDARD;
 use http::header::PROXY_AUTHORIZATION;
 use http::uri::Authority;
 use http::{HeaderMap, HeaderValue};
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::Proxy;
 use crate::text::percent;
+
+/// A connection of a client, whatever it goes through.
+pub(super) trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Connection for T {}
 
 /// A tunnel that a client asked for.
 #[derive(Debug)]
