@@ -72,12 +72,10 @@ fn looks_in_response(redactor: &Redactor, response: &mut Response, secrets: &mut
 
 /// The same for header fields.
 pub(super) fn looks_in_headers(headers: &mut Headers, notes: &mut Notes<'_>) {
-    for (_, value) in headers.iter_mut().filter(|(name, _)| !header::is_plain(name)) {
-        let edits = look::find(value, notes);
-        if !edits.is_empty() {
-            *value = splice(value, &edits).into();
-        }
-    }
+    edit_fields(headers, |name, value| match header::is_plain(name) {
+        true => Vec::new(),
+        false => look::find(value, notes),
+    });
 }
 
 /// Applies the rules to a request and gives what they found; `own` counts what was found before.
@@ -109,12 +107,10 @@ pub(super) fn around(redactor: &Redactor, request: &mut Request, before: &Secret
     let mut notes = Notes { redactor, side: Side::Request, secrets: &mut own };
     let edits = around.in_target(request, &mut notes);
     edit_text(&mut request.path, |_| edits);
-    for (name, value) in request.headers.iter_mut().filter(|(name, _)| !header::is_plain(name)) {
-        let edits = around.in_header(name, value, &mut notes);
-        if !edits.is_empty() {
-            *value = splice(value, &edits).into();
-        }
-    }
+    edit_fields(&mut request.headers, |name, value| match header::is_plain(name) {
+        true => Vec::new(),
+        false => around.in_header(name, value, &mut notes),
+    });
     let path = path_of(request).to_owned();
     edit_request_body(redactor, request, |text| around.in_body(&path, text, &mut notes));
     own
@@ -342,6 +338,16 @@ pub(super) fn edit_text(text: &mut String, find: impl FnOnce(&str) -> Vec<Edit>)
     }
 }
 
+/// Applies edits to the values of header fields.
+pub(super) fn edit_fields(headers: &mut Headers, mut find: impl FnMut(&str, &Bytes) -> Vec<Edit>) {
+    for (name, value) in headers.iter_mut() {
+        let edits = find(name, value);
+        if !edits.is_empty() {
+            *value = splice(value, &edits).into();
+        }
+    }
+}
+
 fn content_type(headers: &Headers) -> Option<String> {
     headers.get("content-type").map(str::to_owned)
 }
@@ -378,12 +384,7 @@ fn known_in_text(searcher: &Searcher, text: &mut String) {
 }
 
 pub(super) fn known_in_headers(searcher: &Searcher, headers: &mut Headers) {
-    for (_, value) in headers.iter_mut() {
-        let edits = searcher.edits(value);
-        if !edits.is_empty() {
-            *value = splice(value, &edits).into();
-        }
-    }
+    edit_fields(headers, |_, value| searcher.edits(value));
 }
 
 fn edit_request_body(

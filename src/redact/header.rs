@@ -4,11 +4,12 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 
+use super::apply::edit_fields;
 use super::name::{self, Tells};
 use super::rule::{Notes, Rule};
 use super::{url, value};
 use crate::cassette::Headers;
-use crate::cassette::splice::{Edit, splice};
+use crate::cassette::splice::Edit;
 
 /// Fields that every request has and that hold no secret.
 const PLAIN: [&str; 6] =
@@ -21,15 +22,10 @@ pub(super) fn is_plain(name: &str) -> bool {
 
 /// Applies the rules to each field.
 pub(super) fn redact(headers: &mut Headers, notes: &mut Notes<'_>) {
-    for (name, value) in headers.iter_mut() {
-        if is_plain(name) {
-            continue;
-        }
-        let edits = find(name, value, notes);
-        if !edits.is_empty() {
-            *value = splice(value, &edits).into();
-        }
-    }
+    edit_fields(headers, |name, value| match is_plain(name) {
+        true => Vec::new(),
+        false => find(name, value, notes),
+    });
 }
 
 fn find(name: &str, bytes: &Bytes, notes: &mut Notes<'_>) -> Vec<Edit> {
