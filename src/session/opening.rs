@@ -33,18 +33,14 @@ pub(super) fn settings(
     let text = |name: &str| asked.get(name).and_then(Value::as_str);
     let cassette = text("cassette").ok_or_else(|| refused("an object with a text `cassette`"))?;
     let mut settings = running.opened(cassette);
-    if let Some(folder) = text("folder") {
-        settings = settings.cassettes(PathBuf::from(folder));
-    }
+    settings = text("folder").into_iter().fold(settings, SessionBuilder::cassettes);
     if let Some(mode) = text("mode") {
         settings = settings.mode_unless_proving(mode.parse::<Mode>()?);
     }
     if asked.get("prove") == Some(&Value::Bool(true)) {
         settings = settings.mode(Mode::Replay).proving();
     }
-    if let Some(upstream) = text("upstream") {
-        settings = settings.upstream(upstream);
-    }
+    settings = text("upstream").into_iter().fold(settings, SessionBuilder::upstream);
     if asked.get("fresh") == Some(&Value::Bool(true)) {
         settings = settings.fresh();
     }
@@ -53,10 +49,10 @@ pub(super) fn settings(
         settings = settings.rules(config.rules(cassette));
         settings = settings.redact_with(config.redaction().clone());
     }
-    for file in texts(&asked, "also", "an object with an array of texts `also`")? {
+    for file in texts(&asked, "also")? {
         settings = settings.also(PathBuf::from(file));
     }
-    for fault in texts(&asked, "faults", "an object with an array of texts `faults`")? {
+    for fault in texts(&asked, "faults")? {
         settings = settings.fault(fault.parse()?);
     }
     if let Some(command) = text("rerun") {
@@ -66,22 +62,18 @@ pub(super) fn settings(
         let hook = Hook::new(address).ok_or_else(|| refused("`hook` with a loopback address"))?;
         settings = settings.hook(hook);
     }
-    let beside = texts(&asked, "beside", "an object with an array of texts `beside`")?;
+    let beside = texts(&asked, "beside")?;
     Ok((settings, beside.into_iter().map(str::to_owned).collect()))
 }
 
 /// The texts of an array; none if there is no such member.
-fn texts<'a>(
-    asked: &'a Map<String, Value>,
-    name: &str,
-    expected: &'static str,
-) -> Result<Vec<&'a str>> {
+fn texts<'a>(asked: &'a Map<String, Value>, name: &str) -> Result<Vec<&'a str>> {
     let Some(all) = asked.get(name) else { return Ok(Vec::new()) };
     let texts = all.as_array().and_then(|all| all.iter().map(Value::as_str).collect());
-    texts.ok_or_else(|| refused(expected))
+    texts.ok_or_else(|| refused(&format!("an object with an array of texts `{name}`")))
 }
 
-fn refused(expected: &'static str) -> Error {
+fn refused(expected: &str) -> Error {
     let error = Error::setting("open", "this body", expected);
     error.with_hint("such as `{\"cassette\": \"tests/hello\"}`, as `docs/control-api.md` says")
 }
