@@ -10,7 +10,7 @@ use foldhash::fast::FixedState;
 
 use self::endings::may_tell;
 pub(super) use self::keys::is_key;
-use super::value;
+use super::value::{self, is_in};
 
 /// Last words that tell whatever stands before them.
 const HEADS: &str = "\
@@ -217,10 +217,6 @@ pub(super) fn is_plain_entry(name: &str) -> bool {
 fn listed(lists: &[(&'static str, Tells)]) -> HashMap<&'static str, Tells, FixedState> {
     let words = lists.iter().flat_map(|(list, tells)| list.split(' ').map(|word| (word, *tells)));
     words.collect()
-}
-
-fn is_in(words: &str, word: &str) -> bool {
-    words.split(' ').any(|known| known == word)
 }
 
 /// The same words, for names that stand everywhere.

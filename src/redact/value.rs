@@ -344,7 +344,8 @@ fn is_media_type(value: &str) -> bool {
     value.split(',').all(one)
 }
 
-fn is_in(words: &str, word: &str) -> bool {
+/// Whether a word is in a list of words.
+pub(super) fn is_in(words: &str, word: &str) -> bool {
     words.split(' ').any(|known| known == word)
 }
 
