@@ -44,6 +44,34 @@ mod learning {
     }
 
     #[test]
+    fn codes_of_errors_and_outcomes_are_known_by_their_numbers() {
+        check(
+            &[
+                r#"{"error": {"code": -32601}, "status": 404, "took": 3}"#,
+                r#"{"error": {"code": -32001}, "status": 422, "took": 7}"#,
+            ],
+            "\
+object
+  error: object
+    code: -32601 | -32001
+  status: 404 | 422
+  took: integer
+",
+        );
+        // One that a single recording shows may be one of many.
+        let once = learned([1, 1, 2].map(|code| format!(r#"{{"status": {code}}}"#))).finish();
+        assert_eq!(once.to_string(), "object\n  status: integer\n");
+
+        let known = Schema::parse("object\n  status: 404 | 422\n").unwrap();
+        let found = known.accepts(r#"{"status": 400}"#);
+        assert_eq!(found[0].to_string(), "/status: expected 404 | 422, found the integer 400");
+        assert_eq!(known.accepts(r#"{"status": 422}"#), []);
+        assert_eq!(known.to_json_schema()["properties"]["status"], json!({"enum": [404, 422]}));
+        let integer = Schema::parse("object\n  status: integer\n").unwrap();
+        assert!(integer.covers(&known) && !known.covers(&integer));
+    }
+
+    #[test]
     fn elements_that_are_always_others_by_their_places_are_a_tuple() {
         let chunk = |n: u32| json!([{"id": n, "text": "Hello"}, {"step": n, "node": "agent"}]);
         let shape = learned((0..6).map(|n| json!({"data": chunk(n)}).to_string()));

@@ -110,7 +110,11 @@ impl Schema {
     fn misses_word(&self, sample: &Sample<'_>) -> bool {
         let is_choice = matches!(&self.string, Some(schema::Text::Of(formats, words))
             if formats.is_empty() && !words.is_empty());
-        matches!(sample, Sample::String(said) if is_choice && (said.is_word() || said.is_address()))
+        match sample {
+            Sample::String(said) => is_choice && (said.is_word() || said.is_address()),
+            Sample::Number(_) => !self.codes.is_empty(),
+            _ => false,
+        }
     }
 
     fn is_of(&self, sample: &Sample<'_>) -> bool {
@@ -118,7 +122,10 @@ impl Schema {
             Sample::Deep => false,
             Sample::Null => self.null,
             Sample::Boolean => self.boolean,
-            Sample::Number(spelled) => self.number >= Some(Number::of(spelled)),
+            Sample::Number(spelled) => {
+                let is_code = |code: i64| self.codes.contains(&code);
+                self.number >= Some(Number::of(spelled)) || spelled.parse().is_ok_and(is_code)
+            }
             Sample::String(said) => self.string.as_ref().is_some_and(|text| text.fits(&said.text)),
             Sample::Array(_) => self.array.is_some(),
             Sample::Object(_) => self.object.is_some(),

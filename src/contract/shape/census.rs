@@ -291,7 +291,7 @@ impl Schema {
                 Some(b'n') => self.null,
                 Some(b't' | b'f') => self.boolean,
                 Some(b'"') => self.string.is_some(),
-                _ => self.number.is_some(),
+                _ => self.number.is_some() || !self.codes.is_empty(),
             },
         }
     }

@@ -39,6 +39,7 @@ impl Schema {
         let mut all = Vec::new();
         all.extend(self.boolean.then_some(Value::Bool(true)));
         all.extend(self.number.into_iter().map(of_number));
+        all.extend(self.codes.iter().map(|code| json!(code)));
         all.extend(self.string.iter().flat_map(of_text).map(Value::from));
         match self.array.as_deref() {
             Some(Array::List(elements)) => {

@@ -71,6 +71,11 @@ impl Schema {
             1 => alternatives.extend(types.pop().map(|name| json!({"type": name}))),
             _ => alternatives.push(json!({"type": types})),
         }
+        match (self.codes.len(), self.codes.first()) {
+            (0, _) => {}
+            (1, Some(code)) => alternatives.push(json!({"const": code})),
+            _ => alternatives.push(json!({"enum": self.codes})),
+        }
         alternatives.extend(self.string.as_ref().into_iter().flat_map(of_text));
         alternatives.extend(self.array.as_deref().map(of_array));
         alternatives.extend(self.object.as_deref().map(|object| of_object(object, &[])));

@@ -1,5 +1,7 @@
 //! What one promise allows and another one did not, and whether that is nothing.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::loss::Place;
@@ -38,7 +40,7 @@ pub enum Gained {
     Number,
     /// A list that was always empty can have elements.
     Elements,
-    /// A string can say this.
+    /// A string, or an integer of which few are allowed, can say this.
     Value(String),
     /// A field that always said the same can say anything.
     Text,
@@ -140,6 +142,7 @@ impl Compare {
             return self.tell(Gained::Type, Schema::any());
         }
         self.kinds(old, new);
+        self.codes(old, new);
         if let (Some(old), Some(new)) = (&old.string, &new.string) {
             self.texts(old, new);
         }
@@ -183,10 +186,22 @@ impl Compare {
         for kind in new.without(old).types() {
             let what = match kind.number.and(old.number) {
                 Some(_) => Gained::Number,
+                None if kind.number.is_some() && !old.codes.is_empty() => {
+                    Gained::Value(kind.to_text())
+                }
                 None if was_null => Gained::Filled,
                 None => Gained::Type,
             };
             self.tell(what, kind);
+        }
+    }
+
+    fn codes(&mut self, old: &Schema, new: &Schema) {
+        if old.number.is_none() && !old.codes.is_empty() {
+            for code in new.codes.difference(&old.codes) {
+                let schema = Schema::of_codes(BTreeSet::from([*code]));
+                self.tell(Gained::Value(code.to_string()), schema);
+            }
         }
     }
 

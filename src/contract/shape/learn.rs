@@ -5,6 +5,7 @@ use std::iter::repeat;
 
 use foldhash::fast::RandomState;
 
+use super::codes::{self, may_be_code};
 use super::evidence::{Claim, Evidence, Tally, Witness, Witnesses};
 use super::format::{Format, ID, PREFIXED};
 use super::names::{Naming, are_alike, is_data, may_be_given, vary};
@@ -307,13 +308,15 @@ impl<'l> Learner<'l> {
     /// the other.
     fn values(&mut self, values: &[Seen<'_>], room: u8) -> Schema {
         let mut schema = Schema::never();
-        let (mut nulls, mut strings) = (Vec::new(), Vec::new());
+        let is_code = may_be_code(&self.place);
+        let (mut nulls, mut strings, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
         let (mut arrays, mut objects) = (Vec::new(), Vec::new());
         for (value, witness) in values {
             match value {
                 Sample::Deep => return Schema::any(),
                 Sample::Null => nulls.push(*witness),
                 Sample::Boolean => schema.boolean = true,
+                Sample::Number(spelled) if is_code => numbers.push((&**spelled, *witness)),
                 Sample::Number(spelled) => {
                     schema.number = schema.number.max(Some(Number::of(spelled)));
                 }
@@ -325,6 +328,9 @@ impl<'l> Learner<'l> {
         schema.null = !nulls.is_empty();
         if schema.null && nulls.len() < values.len() {
             self.tell(Claim::Null, || Tally::of(nulls.into_iter()), values.len());
+        }
+        if is_code {
+            codes::learn(&mut schema, &numbers, |of| self.recordings(of.iter().copied()));
         }
         if !strings.is_empty() {
             schema.string = Some(self.strings(&strings));

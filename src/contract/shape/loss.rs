@@ -29,6 +29,8 @@ pub enum Lost {
     Others(Schema),
     /// A known string.
     Value(String),
+    /// An integer, where few are allowed.
+    Code(i64),
     /// Yes or no.
     Truth(bool),
     /// A kind of object, told by this field and what it said.
@@ -79,6 +81,9 @@ impl Compare {
         let (gone, new) = (before.without(after), after.without(before));
         if before.any == after.any && !gone.is_never() && new.is_never() {
             self.tell(Lost::Types(gone));
+        }
+        if !after.codes.is_empty() {
+            before.codes.difference(&after.codes).for_each(|code| self.tell(Lost::Code(*code)));
         }
         if let (Some(before), Some(after)) = (&before.string, &after.string) {
             self.texts(before, after);
@@ -174,6 +179,11 @@ impl Schema {
             null: self.null && !other.null,
             boolean: self.boolean && !other.boolean,
             number: self.number.filter(|number| Some(*number) > other.number),
+            codes: if other.number.is_none() && other.codes.is_empty() {
+                self.codes.clone()
+            } else {
+                BTreeSet::new()
+            },
             string: self.string.clone().filter(|_| other.string.is_none()),
             array: self.array.clone().filter(|_| other.array.is_none()),
             object: self.object.clone().filter(|_| other.object.is_none()),

@@ -12,6 +12,7 @@
 
 mod accept;
 mod census;
+mod codes;
 mod evidence;
 mod example;
 mod export;

@@ -265,6 +265,9 @@ impl<'l, 't> Parser<'l, 't> {
                 self.expect(">")?;
                 Schema::of_string(Text::format(Format::Prefixed(prefix)))
             }
+            _ if word.parse::<i64>().is_ok() => {
+                Schema::of_codes(word.parse().into_iter().collect())
+            }
             _ => {
                 let named = Format::NAMED.into_iter().find(|(_, name)| *name == word);
                 let unknown = || {

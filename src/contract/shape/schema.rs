@@ -39,6 +39,8 @@ pub struct Schema {
     pub(super) null: bool,
     pub(super) boolean: bool,
     pub(super) number: Option<Number>,
+    /// The only integers, where not any number is allowed.
+    pub(super) codes: BTreeSet<i64>,
     pub(super) string: Option<Text>,
     pub(super) array: Option<Box<Array>>,
     pub(super) object: Option<Box<Object>>,
@@ -188,7 +190,7 @@ impl Schema {
         let all = [
             Self { null: self.null, ..none() },
             Self { boolean: self.boolean, ..none() },
-            Self { number: self.number, ..none() },
+            Self { number: self.number, codes: self.codes.clone(), ..none() },
             Self { string: self.string.clone(), ..none() },
             Self { array: self.array.clone(), ..none() },
             Self { object: self.object.clone(), ..none() },
@@ -204,6 +206,11 @@ impl Schema {
     /// Of arrays only.
     pub(super) fn of_array(array: Array) -> Self {
         Self { array: Some(Box::new(array)), ..Self::default() }
+    }
+
+    /// Of integers only, and of these.
+    pub(super) fn of_codes(codes: BTreeSet<i64>) -> Self {
+        Self { codes, ..Self::default() }
     }
 
     /// What the elements of an array are, if that is a list.
@@ -232,6 +239,10 @@ impl Schema {
         self.null |= other.null;
         self.boolean |= other.boolean;
         self.number = self.number.max(other.number);
+        self.codes.extend(other.codes);
+        if self.number.is_some() {
+            self.codes.clear();
+        }
         self.string = match (self.string.take(), other.string) {
             (Some(one), Some(two)) => Some(one.or(two)),
             (one, two) => one.or(two),

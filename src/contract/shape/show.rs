@@ -28,7 +28,7 @@ impl Schema {
         let kinds = [
             (self.any, "any"),
             (self.boolean, "boolean"),
-            (self.number == Some(Number::Integer), "integer"),
+            (self.number == Some(Number::Integer) || !self.codes.is_empty(), "integer"),
             (self.number == Some(Number::Any), "number"),
             (self.string.is_some(), "string"),
             (self.array.is_some(), "array"),
@@ -180,7 +180,7 @@ fn expression(schema: &Schema, style: Style, out: &mut String) {
     match schema.number {
         Some(Number::Integer) => parts.push("integer".to_owned()),
         Some(Number::Any) => parts.push("number".to_owned()),
-        None => {}
+        None => parts.extend(schema.codes.iter().map(i64::to_string)),
     }
     parts.extend(schema.string.iter().flat_map(alternatives));
     parts.extend(schema.array.as_deref().map(|it| array(it, style)));

@@ -32,8 +32,8 @@ pub(super) struct Draft {
     pub slices: Option<String>,
     /// Whether it is that a message comes behind one of its type: they are two by what they identify.
     pub is_again: bool,
-    /// The word in whose place this one comes.
-    pub instead: Option<String>,
+    /// The words in whose place this one comes.
+    pub instead: Vec<String>,
     /// What it brings with it.
     pub brings: Vec<String>,
     /// The messages that changed places: which come before which now.
@@ -154,7 +154,7 @@ impl Draft {
             lost: BTreeSet::new(),
             slices: None,
             is_again: false,
-            instead: None,
+            instead: Vec::new(),
             brings: Vec::new(),
             swaps: BTreeSet::new(),
             gap: None,

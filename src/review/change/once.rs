@@ -79,7 +79,8 @@ pub(super) fn with_what_is_gone(drafts: Vec<Draft>) -> Vec<Draft> {
         }
     }
     // The word that is said now has told which one is not.
-    let instead = drafts.iter().filter_map(|it| Some((it.path.clone(), it.instead.clone()?)));
+    let instead =
+        drafts.iter().flat_map(|it| it.instead.iter().map(|word| (it.path.clone(), word.clone())));
     let instead: Vec<(String, String)> = instead.collect();
     drafts.retain(|draft| {
         let is_it = |(path, word): &(String, String)| (path, word) == (&draft.path, &draft.key);

@@ -506,6 +506,10 @@ fn gone(part: Part, losses: impl Iterator<Item = Loss>, basis: Basis) -> Vec<Dra
             Lost::Value(value) => {
                 (Rule::ValueGone, value.clone(), format!("{name} is never `{value:?}` any more"))
             }
+            Lost::Code(code) => {
+                let what = format!("{name} is never `{code}` any more");
+                (Rule::ValueGone, code.to_string(), what)
+            }
             Lost::Truth(truth) => {
                 let what = format!("{name} is never `{truth}` any more");
                 (Rule::ValueGone, truth.to_string(), what)

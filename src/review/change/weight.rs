@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::about::{About, Identities, LOOKED_AT};
 use super::always::Question;
-use super::draft::Draft;
+use super::draft::{Draft, either};
 use super::excuse::{all_showing, excuse};
 use super::orders::{case_name, tags};
 use super::report::{Part, Verdict};
@@ -129,8 +129,8 @@ impl Sides<'_> {
             let weight = together.unwrap_or_else(|| self.weight(draft, &known));
             let word = gone.get(&draft.path).filter(|_| draft.rule == Rule::ValueNew);
             if let Some(word) = word {
-                draft.what = format!("{}, and is never `{word}` any more", draft.what);
-                draft.instead = Some(word.clone());
+                draft.what = format!("{}, and is never {} any more", draft.what, either(word));
+                draft.instead.clone_from(word);
             }
             // What came of something, or a type, in the place of another one.
             let is_type = draft.rule == Rule::TagNew && !tags_gone.is_empty();
@@ -435,11 +435,14 @@ pub(super) fn is_outcome(path: &str) -> bool {
     telling::is_kind(name) || telling::is_outcome(name) || telling::is_error_code(path.split('.'))
 }
 
-/// A word that is not said any more, by the field that said it.
-fn words_gone(drafts: &[Draft]) -> BTreeMap<String, String> {
+/// The words that are not said any more, by the field that said them.
+fn words_gone(drafts: &[Draft]) -> BTreeMap<String, Vec<String>> {
     let is_word = |draft: &&Draft| draft.rule == Rule::ValueGone && draft.key != "others";
-    let gone = drafts.iter().filter(is_word);
-    gone.map(|draft| (draft.path.clone(), draft.key.clone())).collect()
+    let mut gone: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for draft in drafts.iter().filter(is_word) {
+        gone.entry(draft.path.clone()).or_default().push(draft.key.clone());
+    }
+    gone
 }
 
 /// The types of messages that do not come any more.
