@@ -5,6 +5,7 @@ use retape::review::report::{Colour, Face, changes};
 use retape::{Cassette, Name};
 
 use super::recordings::{self, exchange};
+use super::state::{Side, apart};
 use super::{body, compared, stream};
 
 #[test]
@@ -139,6 +140,28 @@ fn a_tie_a_format_and_a_type_that_change_at_several_endpoints_are_one_change_eac
             open.map(|group| (group.change.rule.id(), group.all().count())).collect();
         assert_eq!(open, [(rule, 2)], "{}", changes(&report, Face::Text, Colour::Plain));
     }
+}
+
+#[test]
+fn fields_that_are_missing_in_the_same_answers_are_one_change() {
+    let side = |is_wrapped: bool| -> Side {
+        let one = |number: usize| {
+            let said = match is_wrapped {
+                true => r#"{"ok":false,"message":"no"}"#.to_owned(),
+                false => format!(r#"{{"job":"job_{number}f3","state":"done","took":7}}"#),
+            };
+            exchange("/jobs", &format!(r#"{{"n":"{number}"}}"#), 200, &[&said])
+        };
+        apart("job", (0..12).map(one))
+    };
+    let report = recordings::compared(&side(false), &side(true));
+
+    let groups = report.groups();
+    let open = groups.iter().filter(|group| group.change.is_open());
+    let open: Vec<(&str, usize)> =
+        open.map(|group| (group.change.rule.id(), group.all().count())).collect();
+
+    assert_eq!(open, [("field-missing", 3)], "{}", changes(&report, Face::Text, Colour::Plain));
 }
 
 #[test]

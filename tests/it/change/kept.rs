@@ -1,7 +1,8 @@
 //! What a server was told, and says otherwise when it is asked.
 
-use super::recordings::{exchange, learned};
+use super::recordings::{compared, exchange, learned};
 use super::state::{Side, apart, both};
+use super::told;
 use retape::cassette::Interaction;
 use retape::{Cassette, Name};
 
@@ -191,4 +192,59 @@ fn what_a_search_finds_is_in_order_whatever_type_it_says() {
             assert!(told.contains(&what.to_owned()), "{types:?}: {told:?}");
         }
     }
+}
+
+/// Orders that are made as drafts and confirmed, unless they are only looked at. Each cassette has a name of its own.
+fn orders(name: &str, is_confirmed: bool, read: &str) -> Side {
+    let one = |number: usize| {
+        let id = format!("ord_{}f{number:03}c", name.len());
+        let order = |state: &str| {
+            let paid = if state == "draft" { "null" } else { r#""2026-11-30T10:00:00Z""# };
+            format!(r#"{{"id":"{id}","state":"{state}","paid_at":{paid}}}"#)
+        };
+        let path = format!("/orders/{id}");
+        let mut interactions = vec![asked("POST", "/orders", r#"{"n":1}"#, 201, &order("draft"))];
+        let confirm = format!("{path}/confirm");
+        let confirmed = asked("POST", &confirm, "{}", 200, &order("confirmed"));
+        interactions.extend(is_confirmed.then_some(confirmed));
+        interactions.push(asked("GET", &path, "", 200, &order(read)));
+        let cassette = Cassette { interactions, ..Cassette::default() };
+        (Name::new(format!("{name}-{number}")).unwrap(), cassette)
+    };
+    (0..10).map(one).collect()
+}
+
+#[test]
+fn a_state_that_another_answer_said_before_is_not_new_where_it_is_read_first() {
+    let before = orders("pay", true, "confirmed");
+    let drafts = [before.clone(), orders("look", false, "draft")].concat();
+    let told = told(&compared(&before, &drafts));
+    assert!(told.iter().any(|it| it.starts_with("unproven value-new: `state`")), "{told:?}");
+    assert!(!told.iter().any(|it| it.starts_with("breaking")), "{told:?}");
+
+    // A server that forgets what it has confirmed breaks its clients.
+    for told in both(&before, &orders("pay", true, "draft")) {
+        assert!(told.iter().any(|it| it.starts_with("breaking value-new: `state`")), "{told:?}");
+    }
+}
+
+#[test]
+fn a_thing_that_each_request_names_is_no_page() {
+    let one = |number: usize| {
+        let owner = format!("cus_5f1c{number:04}a");
+        let made = |item: usize| {
+            let said =
+                format!(r#"{{"owner":"{owner}","items":[{{"id":"item_{number}x{item}y"}}]}}"#);
+            asked("POST", "/orders", &format!(r#"{{"owner":"{owner}"}}"#), 201, &said)
+        };
+        let interactions = vec![made(1), made(2), made(3)];
+        let cassette = Cassette { interactions, ..Cassette::default() };
+        (Name::new(format!("c-{number}")).unwrap(), cassette)
+    };
+    let side: Side = (0..8).map(one).collect();
+
+    let contracts = learned(&side).iter().map(ToString::to_string).collect::<String>();
+
+    assert!(contracts.contains("owner equals request.owner"), "{contracts}");
+    assert!(!contracts.contains("new behind"), "{contracts}");
 }

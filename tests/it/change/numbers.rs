@@ -244,3 +244,41 @@ fn limits_of_use_are_promised_whoever_names_them() {
         }
     }
 }
+
+#[test]
+fn a_type_of_message_that_is_gone_brings_no_other_order() {
+    // Each piece of work is announced, and there are several.
+    let streams = |is_announced: bool| {
+        side("same", 12, 200, move |number| {
+            let piece = |_| {
+                let announced = is_announced.then_some("progress");
+                announced.into_iter().chain(["artifact"]).map(message).collect::<Vec<String>>()
+            };
+            let pieces = (0..2 + number % 3).flat_map(piece);
+            [message("start")].into_iter().chain(pieces).chain([message("end")]).collect()
+        })
+    };
+
+    for told in both(&streams(true), &streams(false)) {
+        assert_eq!(told, ["breaking tag-gone: `progress` messages are not seen any more"]);
+    }
+}
+
+#[test]
+fn rows_that_are_numbered_are_so_without_a_gap() {
+    let lists = |step: usize, from: usize| {
+        side("same", 12, 200, move |number| {
+            let row = |row: usize| format!(r#"{{"seq":{},"n":{}}}"#, from + row * step, number % 3);
+            let rows: Vec<String> = (0..3 + number % 3).map(row).collect();
+            vec![format!(r#"{{"rows":[{}]}}"#, rows.join(","))]
+        })
+    };
+
+    for told in both(&lists(1, 1), &lists(2, 1)) {
+        let what = "`_.rows[].seq increasing by 1` does not hold any more";
+        assert_eq!(told, [format!("breaking invariant-broken: {what}")]);
+    }
+    // A list may go on from anywhere.
+    let told = both(&lists(1, 1), &lists(1, 7));
+    assert!(!told.iter().flatten().any(|it| it.starts_with("breaking")), "{told:?}");
+}
