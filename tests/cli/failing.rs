@@ -130,6 +130,22 @@ fn a_command_that_fails_does_not_replace_a_cassette() {
 }
 
 #[test]
+fn what_a_failed_attempt_has_left_is_told_once_the_cassette_is_whole() {
+    let stage = Stage::new();
+    let upstream = Upstream::echo();
+    stage.record(&upstream.url(), "tape", "GET /1");
+    failing(&stage, &upstream, "record", "GET /1");
+
+    let url = upstream.url();
+    let output = stage.around(&["record", "--upstream", &url, "tape"], "GET /1").output().unwrap();
+
+    let told = said(&output);
+    let left =
+        "hint: `cassettes/tape.failed.json` of an attempt before may go: the cassette is whole now";
+    assert!(told.contains(left), "{told}");
+}
+
+#[test]
 fn what_is_kept_beside_can_be_taken_with_its_bodies() {
     let stage = Stage::new();
     let large = |letter: &str| {

@@ -35,6 +35,9 @@ pub(in crate::cli) fn recorded(summary: &Summary, flaw: Option<Flaw>) {
     }
     tell_how_to_ask(&summary.recordings);
     tell_how_to_take(&summary.recordings);
+    if flaw.is_none() {
+        tell_what_is_left(&summary.recordings);
+    }
 }
 
 /// Why what was recorded may be less than it should be.
@@ -127,6 +130,24 @@ fn tell_how_to_ask(recordings: &[Recording]) {
     if let Some(it) = recordings.iter().find(|it| it.saved == Saved::Unanswered) {
         let mention = mention(&it.folder, &it.saved_name);
         hint(&format!("to test an outage with it: `retape replay {mention} -- COMMAND`"));
+    }
+}
+
+/// What attempts before have left beside a cassette that is whole now.
+fn tell_what_is_left(recordings: &[Recording]) {
+    let whole = recordings.iter().filter(|it| it.saved == Saved::Cassette && it.path.is_some());
+    let left = whole.flat_map(|it| {
+        let beside = |what| store::path_of(&it.folder, &it.name.beside(what));
+        ["failed", "unanswered"].map(beside)
+    });
+    let mut left = left.filter(|path| path.exists());
+    if let Some(first) = left.next() {
+        let others = match left.count() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let first = from_here(&first).display().to_string();
+        hint(&format!("`{first}`{others} of an attempt before may go: the cassette is whole now"));
     }
 }
 
