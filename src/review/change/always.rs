@@ -28,6 +28,9 @@ use crate::contract::{Answer, Contract, cassette_of};
 use crate::identity::{Meaning, identifiers, is_moment, stands_for};
 use crate::text::json::Text;
 
+/// So many letters and digits behind a prefix are drawn by lot.
+const DRAWN: usize = 8;
+
 /// A shorter word stands in what a client says by chance.
 const LEAST_SAID: usize = 3;
 
@@ -300,13 +303,19 @@ impl Pair<'_, '_> {
         })
     }
 
-    /// Whether all values are identifiers behind a prefix: no client goes by how long they are.
+    /// Whether all values are random words behind the same prefix: no client goes by how long they are.
     fn are_named(&self) -> bool {
-        let has_prefix = |word: &Cow<'_, str>| {
-            let name = identifiers(word).next();
-            name.is_some_and(|name| name.start > 0 && name.end == word.len())
-        };
-        [self.old, self.new].into_iter().all(|side| side.words.keys().all(has_prefix))
+        let mark = |c: char| matches!(c, '_' | '-');
+        let words = || [self.old, self.new].into_iter().flat_map(|side| side.words.keys());
+        let prefix = words().next().and_then(|word| word.split_once(mark)).map(|(it, _)| it);
+        prefix.is_some()
+            && words().all(|word| {
+                let parts = word.split_once(mark);
+                let is_drawn = |rest: &str| {
+                    rest.len() >= DRAWN && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
+                };
+                parts.map(|(it, _)| it) == prefix && parts.is_some_and(|(_, it)| is_drawn(it))
+            })
     }
 
     /// Another number to begin with: a client takes it for the place in a list.

@@ -461,6 +461,22 @@ fn another_code_of_an_error_of_json_rpc_is_told_though_clients_count_their_calls
 }
 
 #[test]
+fn how_long_an_identifier_is_behind_its_prefix_is_no_promise() {
+    let of = |prefix: &'static str, length: usize| {
+        move |number: usize| {
+            let drawn = blake3::hash(number.to_string().as_bytes()).to_hex();
+            format!("\"{prefix}{}\"", &drawn[..length])
+        }
+    };
+    let is_told = |told: Vec<String>| told.iter().any(|it| it.contains("characters"));
+
+    assert!(!is_told(of_values(of("job_", 14), of("job_", 22))));
+    // Who compares a digest needs all of it.
+    let told = of_values(of("", 64), of("", 12));
+    assert!(told[0].starts_with("breaking format-new"), "{told:?}");
+}
+
+#[test]
 fn what_rows_sum_up_to_and_refer_to_is_told() {
     let bill = |number: usize, is_wrong: bool| {
         let amounts: Vec<usize> =
