@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use jsonschema::Validator;
-use retape::cassette::format::decode;
+use retape::cassette::format::{decode, encode};
 use retape::config::Config;
 use serde_json::{Map, Value, json};
 use toml::de::{DeTable, DeValue};
@@ -46,6 +46,26 @@ fn every_cassette_of_the_repository_is_accepted() {
     }
 
     assert!(cassettes > 20, "{cassettes}");
+}
+
+#[test]
+fn names_may_count_in_each_way_in_which_they_are_read() {
+    let (_, validator) = schema("cassette");
+
+    for way in ["field", "here", "once"] {
+        let id = json!({"id": "red", "in": 1, "at": "/colour", "only": way, "by": "runs"});
+        let request = json!({"method": "POST", "path": "/things", "text": "{\"colour\": \"red\"}"});
+        let response = json!({"ms": 0, "status": 201, "headers": {}, "end": "complete"});
+        let cassette = json!({
+            "retape": 1,
+            "ids": {"version": 1, "client": [id]},
+            "interactions": [{"request": request, "response": response}],
+        });
+        accepted(&validator, &cassette, Path::new("a table"));
+        let read = decode(&cassette.to_string(), |_| unreachable!()).unwrap();
+        let written = serde_json::from_str::<Value>(&encode(&read).text).unwrap();
+        assert_eq!(written["ids"], cassette["ids"]);
+    }
 }
 
 #[test]
