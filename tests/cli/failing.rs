@@ -141,7 +141,7 @@ fn what_a_failed_attempt_has_left_is_told_once_the_cassette_is_whole() {
 
     let told = said(&output);
     let left =
-        "hint: `cassettes/tape.failed.json` of an attempt before may go: the cassette is whole now";
+        "hint: `cassettes/tape.failed.json` is left from an earlier attempt; you can delete it";
     assert!(told.contains(left), "{told}");
 }
 

@@ -147,7 +147,7 @@ fn tell_what_is_left(recordings: &[Recording]) {
             more => format!(" and {more} more"),
         };
         let first = from_here(&first).display().to_string();
-        hint(&format!("`{first}`{others} of an attempt before may go: the cassette is whole now"));
+        hint(&format!("`{first}`{others} is left from an earlier attempt; you can delete it"));
     }
 }
 

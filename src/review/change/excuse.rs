@@ -38,9 +38,9 @@ pub(super) fn excuse(
         {
             Some("nobody has asked so before, and only who asks so gets it")
         }
-        Rule::TypeNew | Rule::ValueNew if is_as_before(draft, [old, new]) => {
-            Some("an earlier answer says the same of this thing, which was not read so before")
-        }
+        Rule::TypeNew | Rule::ValueNew if is_as_before(draft, [old, new]) => Some(
+            "an earlier answer says the same of this thing; before, nobody read it in that state",
+        ),
         Rule::FieldMissing if is_link && weight.may_be_chance() => {
             Some("a page that is the last, or the only one, leads nowhere")
         }

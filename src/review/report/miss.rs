@@ -183,7 +183,8 @@ fn hints(name: &str, nearest: &Nearest) -> Vec<String> {
     if nearest.differences.iter().any(|it| renames(&it) && is_drawn(it)) {
         lines.push("hint: if the client drew that from a list, and the same twice by".to_owned());
         lines.push("  chance when it was recorded, record it again".to_owned());
-    } else if nearest.differences.iter().any(|it| renames(&it)) {
+    }
+    if nearest.differences.iter().any(|it| renames(&it)) {
         // Another name for the same thing in one run: another client, or the same that began anew.
         lines.push(
             "hint: if several tests share this cassette, give each one of its own: the".into(),
