@@ -1,6 +1,7 @@
 //! What all recordings show together, told by `check` and `diff` alike.
 
 use retape::cassette::Outcome;
+use retape::{Cassette, Name};
 
 use super::recordings::exchange;
 use super::state::{Side, apart, both};
@@ -281,4 +282,25 @@ fn rows_that_are_numbered_are_so_without_a_gap() {
     // A list may go on from anywhere.
     let told = both(&lists(1, 1), &lists(1, 7));
     assert!(!told.iter().flatten().any(|it| it.starts_with("breaking")), "{told:?}");
+}
+
+#[test]
+fn who_was_refused_and_is_refused_no_more_is_told_where_only_the_contract_is_known() {
+    // Each conversation approves twice.
+    let talks = |again: u16| -> Side {
+        let one = |number: usize| {
+            let ask = |status: u16| {
+                let said = format!(r#"{{"n":{}}}"#, u8::from(status < 400));
+                exchange("/approve", &format!(r#"{{"call":"{number}"}}"#), status, &[&said])
+            };
+            let interactions = vec![ask(200), ask(again)];
+            let cassette = Cassette { interactions, ..Cassette::default() };
+            (Name::new(format!("talk-{number}")).unwrap(), cassette)
+        };
+        (0..12).map(one).collect()
+    };
+
+    let [_, checked] = both(&talks(409), &talks(200));
+
+    assert!(checked.iter().any(|it| it.starts_with("unproven status-gone")), "{checked:?}");
 }
