@@ -320,6 +320,7 @@ impl Draft {
                 path: self.path,
             },
             what: self.what,
+            key: self.key,
             brings: self.brings,
             why,
             trace: self.trace.map(Trace::finish),

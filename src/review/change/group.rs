@@ -20,7 +20,18 @@ pub struct Group<'r> {
 }
 
 /// What is the same in all places.
-type Gist<'r> = (Verdict, Rule, Option<&'r str>, String);
+type Gist<'r> = (Verdict, Rule, Option<&'r str>, What<'r>);
+
+/// What changed.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum What<'r> {
+    /// What tells it from other changes of its rule.
+    Key(&'r str),
+    /// The same of what is called so.
+    Of(&'r str, &'r str),
+    /// A sentence, at this endpoint if at one only.
+    Said(Option<&'r Endpoint>, &'r str),
+}
 
 impl Report {
     /// All changes, each told once, the worst first.
@@ -28,8 +39,8 @@ impl Report {
         let mut groups: Vec<Group<'_>> = Vec::new();
         let mut numbers: HashMap<Gist<'_>, usize> = HashMap::new();
         let is_type = |change: &&Change| change.rule == Rule::TagNew;
-        let types = self.changes.iter().filter(is_type).filter_map(new_word);
-        let types: HashSet<String> = types.map(|(word, _)| word).collect();
+        let types: HashSet<&str> =
+            self.changes.iter().filter(is_type).filter_map(new_word).collect();
         for change in &self.changes {
             match numbers.entry(gist(change, &types)) {
                 Entry::Occupied(number) => groups[*number.get()].also.push(change),
@@ -114,89 +125,58 @@ fn join_objects<'r>(groups: &mut Vec<Group<'r>>, others: &HashSet<Object<'r>>) {
 }
 
 /// What changed, whatever it stands in. `types` are those of messages that are new.
-fn gist<'r>(change: &'r Change, types: &HashSet<String>) -> Gist<'r> {
+fn gist<'r>(change: &'r Change, types: &HashSet<&str>) -> Gist<'r> {
     let verdict = if change.verdict.is_open() { Verdict::Breaking } else { change.verdict };
-    // A type of message is the same wherever it comes, and in whatever list its messages are.
     let (rule, what) = match new_word(change) {
-        Some((word, _)) if types.contains(&word) => (Rule::TagNew, word),
-        Some((word, of)) => (change.rule, format!("{word} {of}")),
-        None => (change.rule, in_any_place(change)),
+        // A type of message is the same wherever it comes, and in whatever list its messages are.
+        Some(word) if types.contains(word) => (Rule::TagNew, What::Key(word)),
+        Some(word) if change.rule != Rule::ValueNew => (change.rule, What::Key(word)),
+        _ => (change.rule, what(change)),
     };
     (verdict, rule, change.approved.as_deref(), what)
 }
 
-/// The word that is new, if a change is that there is one, and of a value how its field ends.
-fn new_word(change: &Change) -> Option<(String, &str)> {
-    let quoted = |behind: &str| {
-        let (_, rest) = change.what.split_once(behind)?;
-        rest.split('`').next()
-    };
-    let (word, of) = match change.rule {
-        Rule::TagNew if change.what.contains("` is a new type of message") => (quoted("`")?, ""),
-        Rule::KindNew => {
-            let (_, told_by) = change.what.split_once(" can be of a new kind, told by `")?;
-            (told_by.split('`').nth(2)?, "")
-        }
-        Rule::ValueNew => {
-            let mut field = change.place.path.rsplit(['.', '_', '[', ']', '{', '}']);
-            let word = quoted(" can be `\"")?;
-            (word.strip_suffix('"')?, field.find(|it| !it.is_empty())?)
-        }
-        _ => return None,
-    };
-    Some((word.to_owned(), of))
-}
-
-fn in_any_place(change: &Change) -> String {
-    let path = change.place.path.as_str();
-    let what = match named(change) {
-        _ if answers_otherwise(change.rule) => change.what.clone(),
-        // A tie names its fields as they are called in each answer that has them.
-        _ if change.rule == Rule::InvariantBroken => change.what.clone(),
-        // The identifiers of a thing are of one format, whatever the fields are called that hold them.
-        _ if change.rule == Rule::FormatNew && change.what.contains(AN_ID) => AN_ID.to_owned(),
-        _ if matches!(change.rule, Rule::TagNew | Rule::TagGone) => {
-            change.what.split(", first ").next().unwrap_or_default().to_owned()
-        }
-        // What has no place in a value is told of an endpoint by itself.
-        _ if path.is_empty() => format!("{} {}", change.place.endpoint, change.what),
-        Some(named) => {
-            let name = path.rsplit('.').next().unwrap_or(path);
-            // A kind is the same in whatever list its objects are.
-            let is_kind = matches!(change.rule, Rule::KindNew | Rule::KindGone);
-            let name = if is_kind && name.ends_with("[]") { "[]" } else { name };
-            without_examples(&change.what).replacen(&format!("`{named}`"), &format!("`{name}`"), 1)
-        }
-        None => without_examples(&change.what).to_owned(),
-    };
-    // What many texts look like is told, and of few that they are texts.
+/// The word that is new, if a change is that there is one.
+fn new_word(change: &Change) -> Option<&str> {
     match change.rule {
-        Rule::TypeNew => match what.split_once(" can be `\"") {
-            Some((place, _)) => format!("{place} can be `string`"),
-            None => what.replace("can be `integer-string`", "can be `string`"),
-        },
-        _ => what,
+        Rule::TagNew => Some(&change.key),
+        Rule::KindNew => Some(change.key.split_once(' ')?.1),
+        Rule::ValueNew => change.key.strip_prefix('"')?.strip_suffix('"'),
+        _ => None,
     }
 }
 
-/// What is said of a field that holds an identifier of another format.
-const AN_ID: &str = "` can be `Id`";
-
-/// Whether an endpoint answers with another status or media type: where several do so alike, it is one change.
-fn answers_otherwise(rule: Rule) -> bool {
-    matches!(rule, Rule::StatusNew | Rule::StatusGone | Rule::MediaNew | Rule::MediaGone)
-}
-
-/// The place that a change names first: all of its path, or what of it stands in the message that it names.
-fn named(change: &Change) -> Option<&str> {
-    let named = change.what.split('`').nth(1)?;
+fn what(change: &Change) -> What<'_> {
     let path = change.place.path.as_str();
-    let above = path.strip_suffix(named)?;
-    (above.is_empty() || above.ends_with('.') || named.starts_with('[')).then_some(named)
+    match change.rule {
+        Rule::StatusNew | Rule::StatusGone | Rule::MediaNew | Rule::MediaGone => {
+            What::Said(None, &change.what)
+        }
+        // A tie names its fields as they are called in each answer that has them.
+        Rule::InvariantBroken | Rule::TagGone => What::Key(&change.key),
+        // The identifiers of a thing are of one format, whatever the fields are called that hold them.
+        Rule::FormatNew if change.key.starts_with(AN_ID) => What::Key(AN_ID),
+        // What has no place in a value is told of an endpoint by itself.
+        _ if path.is_empty() => What::Said(Some(&change.place.endpoint), &change.what),
+        // A kind is the same in whatever list its objects are.
+        Rule::KindNew | Rule::KindGone if path.ends_with("[]") => What::Of("[]", &change.key),
+        // `stop_reason` and `last_stop_reason` say the same.
+        Rule::ValueNew => {
+            let mut words = path.rsplit(['.', '_', '[', ']', '{', '}']);
+            What::Of(words.find(|word| !word.is_empty()).unwrap_or_default(), &change.key)
+        }
+        // What a new field holds is no part of its key: none that was known is there.
+        Rule::FieldNew => {
+            What::Of(name(path), change.possible.as_ref().map_or("", |possible| &possible.text))
+        }
+        _ => What::Of(name(path), &change.key),
+    }
 }
 
-/// What is the same wherever it was seen: not the values that were, nor the kind of message.
-fn without_examples(what: &str) -> &str {
-    let what = what.split_once(" (in ").map_or(what, |(what, _)| what);
-    what.split_once(", such as `").map_or(what, |(what, _)| what)
+/// How a field is called, or the list or map of what it is an element of.
+fn name(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
 }
+
+/// The format of what identifies something.
+const AN_ID: &str = "Id";

@@ -111,6 +111,8 @@ pub struct Change {
     pub place: Place,
     /// What changed, in a sentence without a full stop: literals stand in backticks.
     pub what: String,
+    /// What tells it from other changes of its rule at its place.
+    pub(super) key: String,
     /// Why the verdict is what it is, or which client breaks, in a sentence without a full stop; empty if
     /// the rule says it.
     pub why: String,
