@@ -3,8 +3,11 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
+use memchr::memmem;
 
 use super::{Body, Frame, Headers, Media, Peer, coding};
+use crate::text::graphql;
+use crate::text::json::{Container, Text};
 use crate::text::words::words;
 
 /// A request and what came of it.
@@ -146,7 +149,7 @@ impl Interaction {
             }
             _ => false,
         };
-        self.is_socket() || (self.request.only_reads() && self.response().is_some_and(listens))
+        self.is_socket() || (self.request.method == "GET" && self.response().is_some_and(listens))
     }
 
     /// Whether it is a WebSocket, or a session of lines.
@@ -194,9 +197,13 @@ impl Request {
         self.body.is_empty() && self.headers.get("expect").is_some()
     }
 
-    /// Whether it only asks for what is there.
+    /// Whether it only asks for what is there: by its method, or as a query of GraphQL, or several.
     pub fn only_reads(&self) -> bool {
-        matches!(self.method.as_str(), "GET" | "HEAD" | "OPTIONS")
+        match self.method.as_str() {
+            "GET" | "HEAD" | "OPTIONS" | "QUERY" => true,
+            "POST" => is_query(&self.readable()),
+            _ => false,
+        }
     }
 
     /// The path without the query.
@@ -217,6 +224,20 @@ impl Request {
             None => Cow::Borrowed(&self.body),
         }
     }
+}
+
+/// Whether a body asks for nothing but queries of GraphQL, which change nothing.
+fn is_query(body: &[u8]) -> bool {
+    let reads = |json: Text<'_>| {
+        let word = |name: &str| json.get(name).and_then(Text::string);
+        let named = word("operationName");
+        word("query").is_some_and(|query| graphql::only_reads(&query, named.as_deref()))
+    };
+    let json = memmem::find(body, b"\"query\"").and_then(|_| Text::parse_container(body));
+    json.is_some_and(|json| match json.container() {
+        Some(Container::Array) => json.elements().next().is_some() && json.elements().all(reads),
+        _ => reads(json),
+    })
 }
 
 /// What comes so shortly after a client has left is the end of what it has heard, in milliseconds.

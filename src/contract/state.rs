@@ -51,14 +51,13 @@ impl State {
     /// What is known before any of these was answered.
     pub(super) fn of(interactions: &[Interaction]) -> Self {
         let mut state = Self { writes: vec![0], ..Self::default() };
+        let reads: Vec<bool> = interactions.iter().map(|it| it.request.only_reads()).collect();
         for (number, interaction) in interactions.iter().enumerate() {
-            let is_read = interaction.request.only_reads();
-            state.writes.push(state.writes[number] + usize::from(!is_read));
-            if !is_read {
+            state.writes.push(state.writes[number] + usize::from(!reads[number]));
+            if !reads[number] {
                 continue;
             }
-            let is_write =
-                |at: usize| interactions.get(at).is_some_and(|it| !it.request.only_reads());
+            let is_write = |at: usize| reads.get(at) == Some(&false);
             if interaction.after.iter().any(|open| is_write(open.interaction)) {
                 state.beside.insert(number);
             }

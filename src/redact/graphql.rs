@@ -6,6 +6,7 @@ use memchr::{memchr, memmem};
 
 use super::name::Tells;
 use super::rule::{Notes, Rule};
+use crate::text::graphql::{Token, tokens};
 use crate::text::json::{Container, Text};
 
 /// So deep an operation stands in a message: in a list of them, or as the `payload` of a message.
@@ -81,52 +82,23 @@ fn passed(query: &str) -> Vec<(&str, &str)> {
     let mut passed = Vec::new();
     // The name that came last, and the one whose value comes.
     let (mut last, mut argument) = (None, None);
-    let mut rest = query;
-    while let Some(first) = rest.chars().next() {
-        let length = match first {
-            '$' => {
-                let variable = name(&rest[1..]);
-                passed.extend(argument.map(|argument| (argument, variable)));
+    let mut tokens = tokens(query).peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            Token::Mark('$') => {
+                let variable = tokens.next_if(|token| matches!(token, Token::Name(_)));
+                if let Some((argument, Token::Name(variable))) = argument.zip(variable) {
+                    passed.push((argument, variable));
+                }
                 last = None;
-                1 + variable.len()
             }
-            ':' => {
-                argument = last.take();
-                1
-            }
-            '#' => rest.find('\n').unwrap_or(rest.len()),
-            '"' => string(rest),
-            '[' | ',' => 1,
-            _ if first.is_whitespace() => first.len_utf8(),
-            _ => {
-                let name = name(rest);
-                (last, argument) = (Some(name).filter(|name| !name.is_empty()), None);
-                name.len().max(first.len_utf8())
-            }
-        };
-        rest = &rest[length..];
+            Token::Mark(':') => argument = last.take(),
+            Token::Mark('[') => {}
+            Token::Mark(_) => (last, argument) = (None, None),
+            Token::Name(name) => (last, argument) = (Some(name), None),
+        }
     }
     passed
-}
-
-/// The name with which a text begins.
-fn name(text: &str) -> &str {
-    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-    &text[..end.unwrap_or(text.len())]
-}
-
-/// The length of the string with which a text begins.
-fn string(text: &str) -> usize {
-    if let Some(block) = text.strip_prefix("\"\"\"") {
-        return block.find("\"\"\"").map_or(text.len(), |end| end + 6);
-    }
-    let mut is_escaped = false;
-    let end = text.bytes().skip(1).position(|byte| {
-        let ends = byte == b'"' && !is_escaped;
-        is_escaped = byte == b'\\' && !is_escaped;
-        ends
-    });
-    end.map_or(text.len(), |end| end + 2)
 }
 
 #[cfg(test)]

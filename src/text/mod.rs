@@ -4,6 +4,7 @@ pub(crate) mod amazon;
 pub(crate) mod date;
 pub(crate) mod escape;
 pub(crate) mod form;
+pub(crate) mod graphql;
 pub(crate) mod json;
 pub(crate) mod markup;
 pub(crate) mod multipart;

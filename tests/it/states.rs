@@ -15,7 +15,8 @@ use crate::support::upstream::{self, Asked, Then, Upstream};
 use crate::support::wire::Wire;
 
 /// A server of notes: `POST /v1/notes`, `PATCH` and `GET /v1/notes/{id}`, `GET /v1/notes`, and
-/// `POST /v1/marks` with a note's id, which changes the note as well.
+/// `POST /v1/marks` with a note's id, which changes the note as well. `POST /graphql` does what it is asked by a query
+/// or a mutation.
 #[derive(Default)]
 struct Notes(Mutex<Vec<(String, Vec<String>)>>);
 
@@ -39,7 +40,8 @@ impl Notes {
             return json!(notes.iter().map(|(id, _)| id).collect::<Vec<_>>()).to_string();
         }
         let (_, lines) = notes.iter_mut().find(|(other, _)| *other == id).unwrap();
-        if method != "GET" {
+        let is_query = body["query"].as_str().is_some_and(|query| query.starts_with("query"));
+        if method != "GET" && !is_query {
             lines.push(text);
         }
         json!({"id": id, "lines": lines}).to_string()
@@ -66,6 +68,15 @@ impl Client<'_> {
     fn mark(&self, id: &str, text: &str) {
         let body = json!({"note": id, "text": text}).to_string();
         assert_eq!(post(&self.url("/v1/marks"), &body).status, 200);
+    }
+
+    /// Says by GraphQL what to do with a note, and gives how many lines it has then.
+    fn do_by_graphql(&self, operation: &str, id: &str) -> usize {
+        let query = format!("{operation} ($id: ID!) {{ note(id: $id) {{ lines }} }}");
+        let body = json!({"query": query, "note": id, "text": operation}).to_string();
+        let answer = post(&self.url("/graphql"), &body).text();
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        answer["lines"].as_array().unwrap().len()
     }
 
     /// How many lines the note has.
@@ -153,6 +164,22 @@ async fn a_client_that_reads_less_often_sees_what_its_last_write_led_to() {
         client.lines(&id)
     };
     check(three_states, live, 3).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_query_of_graphql_waits_for_the_mutation_that_it_shows_however_often_it_is_asked() {
+    let talk = |client: &Client<'_>, times: usize| {
+        let id = client.create("1");
+        let read = || (0..times).map(|_| client.do_by_graphql("query", &id)).collect::<Vec<_>>();
+        let before = read();
+        client.do_by_graphql("mutation", &id);
+        (before, read())
+    };
+
+    for times in [1, 2, 5] {
+        let live = |client: &Client<'_>| talk(client, times);
+        check(|client| _ = talk(client, 2), live, (vec![1; times], vec![2; times])).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

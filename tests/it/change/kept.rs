@@ -81,6 +81,37 @@ fn what_is_read_back_otherwise_is_told() {
 }
 
 #[test]
+fn a_query_of_graphql_says_what_was_said_before() {
+    let side = |is_kept: bool| -> Side {
+        let one = |number: usize| {
+            let id = format!("task_5f1c{number:04}a");
+            let ask = |operation: &str, said: String| {
+                let query =
+                    format!(r#"{operation} Do($id: ID) {{ task(id: $id) {{ id title }} }}"#);
+                let asked = format!(r#"{{"query":"{query}","variables":{{"id":"{id}"}}}}"#);
+                exchange("/graphql", &asked, 200, &[&format!(r#"{{"data":{{"task":{said}}}}}"#)])
+            };
+            let task = |title: &str| format!(r#"{{"id":"{id}","title":"{title} {number}"}}"#);
+            let interactions = vec![
+                ask("mutation", task("write")),
+                ask("query", task(if is_kept { "write" } else { "read" })),
+                ask("mutation", task("sing")),
+                ask("query", task("sing")),
+            ];
+            let cassette = Cassette { interactions, ..Cassette::default() };
+            (Name::new(format!("c-{number}")).unwrap(), cassette)
+        };
+        (0..8).map(one).collect()
+    };
+
+    let broken = "`_.data.task.title stays with _.data.task.id` does not hold any more";
+    for told in both(&side(true), &side(false)) {
+        assert_eq!(told, [format!("breaking invariant-broken: {broken}")]);
+    }
+    assert_eq!(both(&side(true), &side(true)), [const { Vec::<String>::new() }; 2]);
+}
+
+#[test]
 fn what_was_deleted_under_an_encoded_name_is_not_missing() {
     let one = |number: usize| {
         let [first, second] = ["a", "b"].map(|letter| format!("key:5f1c{number:04}{letter}"));
