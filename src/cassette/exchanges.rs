@@ -21,7 +21,7 @@ use crate::text::json::Text;
 #[derive(Debug, Default)]
 pub(crate) struct Exchanges {
     pub(crate) cassette: Cassette,
-    spots: Vec<Spot>,
+    spots: Vec<ExchangeSpot>,
     /// Where each interaction went.
     opened: Vec<usize>,
     /// Where each message of a client went, by interaction and frame.
@@ -32,15 +32,15 @@ pub(crate) struct Exchanges {
 
 /// Where an exchange comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Spot {
+pub(crate) struct ExchangeSpot {
     /// The interaction.
     pub(crate) interaction: usize,
-    pub(crate) part: Part,
+    pub(crate) part: ExchangePart,
 }
 
 /// What of an interaction an exchange is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum ExchangePart {
     /// The request and its answer; of a WebSocket, what opens it.
     Request,
     /// The frame of that number, which is a message of the client.
@@ -94,7 +94,7 @@ impl Exchanges {
         let mut folding = Folding::default();
         for (closed, interaction, number) in told {
             let spot = number.map(|number| self.spots[number]);
-            if let Some(Spot { interaction, part: Part::Request }) = spot {
+            if let Some(ExchangeSpot { interaction, part: ExchangePart::Request }) = spot {
                 folding.closed.insert(interaction, closed);
             }
             folding.put(source, interaction, spot);
@@ -103,7 +103,7 @@ impl Exchanges {
     }
 
     /// Where an exchange comes from.
-    pub(crate) fn spot(&self, exchange: usize) -> Spot {
+    pub(crate) fn spot(&self, exchange: usize) -> ExchangeSpot {
         self.spots[exchange]
     }
 
@@ -125,9 +125,9 @@ impl Exchanges {
     /// Each WebSocket has a clock of its own. What had come on one when another was opened is all that tells
     /// how one clock is to the other.
     pub(crate) fn had_come(&self, source: &Cassette, answer: usize, asked: usize) -> Option<usize> {
-        let (Spot { interaction: one, .. }, Spot { interaction: other, part }) =
+        let (ExchangeSpot { interaction: one, .. }, ExchangeSpot { interaction: other, part }) =
             (self.spots[answer], self.spots[asked]);
-        let Part::Frame(frame) = part else { return None };
+        let ExchangePart::Frame(frame) = part else { return None };
         if one == other || !source.interactions[one].is_socket() {
             return None;
         }
@@ -146,9 +146,9 @@ impl Exchanges {
     /// A table of the exchanges as one of the cassette.
     pub(crate) fn folded(&self, mut ids: Ids) -> Ids {
         for id in ids.client.iter_mut().chain(&mut ids.server) {
-            let Spot { interaction, part } = self.spots[id.interaction];
+            let ExchangeSpot { interaction, part } = self.spots[id.interaction];
             id.interaction = interaction;
-            if let Part::Frame(frame) = part {
+            if let ExchangePart::Frame(frame) = part {
                 id.at = place_in_frame(frame, &id.at);
             }
         }
@@ -206,12 +206,12 @@ impl Cassette {
         let mut messages: HashMap<usize, usize> = HashMap::new();
         let numbered = spots.iter().enumerate().map(|(at, spot)| {
             let count = messages.entry(spot.interaction).or_default();
-            *count += usize::from(spot.part != Part::Request);
+            *count += usize::from(spot.part != ExchangePart::Request);
             let message = Some(*count).filter(|count| *count > 0);
             let number = Number { interaction: spot.interaction + 1, message };
             let asks = match spot.part {
-                Part::Frame(frame) => Some(frame),
-                Part::Request | Part::Rest => None,
+                ExchangePart::Frame(frame) => Some(frame),
+                ExchangePart::Request | ExchangePart::Rest => None,
             };
             Spotted { number, asks, answers: said.remove(&at).unwrap_or_default() }
         });
@@ -330,15 +330,15 @@ struct Folding {
 }
 
 impl Folding {
-    fn put(&mut self, source: &Cassette, mut interaction: Interaction, spot: Option<Spot>) {
+    fn put(&mut self, source: &Cassette, mut interaction: Interaction, spot: Option<ExchangeSpot>) {
         for progress in &mut interaction.after {
             progress.interaction = self.places[progress.interaction];
         }
-        let Some(Spot { interaction: number, part }) = spot else {
+        let Some(ExchangeSpot { interaction: number, part }) = spot else {
             self.places.push(self.done.len());
             return self.done.push(interaction);
         };
-        if part == Part::Request && !source.interactions[number].is_socket() {
+        if part == ExchangePart::Request && !source.interactions[number].is_socket() {
             self.places.push(self.done.len());
             return self.done.push(interaction);
         }
@@ -357,7 +357,7 @@ impl Folding {
             self.done.push(interaction);
         }
         let Outcome::Response(opened) = &mut self.done[*place].outcome else { return };
-        if let Part::Frame(at) = part {
+        if let ExchangePart::Frame(at) = part {
             let frame = source.interactions[number].frames()[at].clone();
             opened.frames.push(frame.saying(ms, body));
             *count = at + 1;
@@ -448,7 +448,7 @@ impl<'c> Unfolding<'c> {
             response.body = Body::Stream(Vec::new());
         }
         self.exchanges.opened.push(latest);
-        self.push(whole, Spot { interaction: number, part: Part::Request });
+        self.push(whole, ExchangeSpot { interaction: number, part: ExchangePart::Request });
         if let Some(response) = interaction.response().filter(|_| interaction.is_socket()) {
             let frames = &response.frames;
             let calls = Calls::default();
@@ -477,7 +477,7 @@ impl<'c> Unfolding<'c> {
         let Some(message) = frame.message() else { return };
         let count = self.exchanges.cassette.interactions.len();
         if frame.asks() {
-            let spot = Spot { interaction, part: Part::Frame(next) };
+            let spot = ExchangeSpot { interaction, part: ExchangePart::Frame(next) };
             self.exchanges.asked.insert((interaction, next), count);
             let asked = request(&self.source.interactions[interaction], interaction, frame);
             self.push(answered(asked, frame.ms), spot);
@@ -489,7 +489,10 @@ impl<'c> Unfolding<'c> {
         if self.split == Split::ByTime && latest + 1 != count {
             let path = self.source.interactions[interaction].request.path.clone();
             let nobody = Request::of("", path);
-            self.push(answered(nobody, frame.ms), Spot { interaction, part: Part::Rest });
+            self.push(
+                answered(nobody, frame.ms),
+                ExchangeSpot { interaction, part: ExchangePart::Rest },
+            );
             self.sockets[at].latest = count;
         }
         let Socket { latest, calls, .. } = &self.sockets[at];
@@ -505,7 +508,7 @@ impl<'c> Unfolding<'c> {
         }
     }
 
-    fn push(&mut self, interaction: Interaction, spot: Spot) {
+    fn push(&mut self, interaction: Interaction, spot: ExchangeSpot) {
         self.exchanges.cassette.interactions.push(interaction);
         self.exchanges.spots.push(spot);
     }

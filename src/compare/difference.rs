@@ -9,14 +9,14 @@ use std::hash::Hash;
 use std::ops::Range;
 
 use super::recorded::Recorded;
-use crate::cassette::reading::{Kind, Node, Reading, Step};
+use crate::cassette::reading::{Kind, Node, PathStep, Reading};
 use crate::cassette::{Place, Request};
 use crate::config::Rules;
-use crate::identity::names::{Opening, Part};
+use crate::identity::names::{NodePart, Opening};
 use crate::identity::{Hole, Scope};
 use crate::text::json::{Layout, Text, kind};
 use crate::text::plain;
-use crate::text::sequence::{self, Rates, Step as Aligned};
+use crate::text::sequence::{self, Pairing, Rates};
 
 /// One place where two requests differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,7 +124,7 @@ fn openings(reading: &Reading<'_>, open: &Open<'_>) -> Vec<Opening> {
     let texts = reading.nodes.iter().enumerate().filter(|(_, node)| node.kind == Kind::Text);
     let found = texts.flat_map(|(node, it)| {
         let parts = open(&it.text).into_iter();
-        let (part, scope, draw) = (Part::Value, Scope::Moment, None);
+        let (part, scope, draw) = (NodePart::Value, Scope::Moment, None);
         parts.map(move |range| Opening { node, part, range, scope, draw })
     });
     found.collect()
@@ -160,12 +160,12 @@ impl<'t> Walk<'_, '_, 't> {
         if !is_same_method {
             self.changed(0, 0, Sort::Changed);
         }
-        let roots = |reading: &Reading<'_>, is_meant: fn(&Step<'_>) -> bool| -> Vec<usize> {
+        let roots = |reading: &Reading<'_>, is_meant: fn(&PathStep<'_>) -> bool| -> Vec<usize> {
             reading.inside(None).filter(|at| is_meant(&reading.nodes[*at].step)).collect()
         };
-        let of_origin = |step: &Step<'_>| *step == Step::Origin;
+        let of_origin = |step: &PathStep<'_>| *step == PathStep::Origin;
         self.named(&roots(recorded, of_origin), &roots(asked, of_origin));
-        let of_path = |step: &Step<'_>| matches!(step, Step::Path | Step::Segment(_));
+        let of_path = |step: &PathStep<'_>| matches!(step, PathStep::Path | PathStep::Segment(_));
         let (old, new) = (roots(recorded, of_path), roots(asked, of_path));
         if old.len() == new.len() {
             old.iter().zip(&new).for_each(|(old, new)| self.values(*old, *new));
@@ -182,12 +182,16 @@ impl<'t> Walk<'_, '_, 't> {
         }
         // How much is the same tells which is the nearest, but nothing is listed.
         let listed = (!is_same_method).then(|| (self.found.listed.clone(), self.found.weight));
-        for is_meant in [(|step| matches!(step, Step::Query(_))) as fn(&Step<'_>) -> bool, |step| {
-            matches!(step, Step::Header(_))
-        }] {
+        for is_meant in
+            [(|step| matches!(step, PathStep::Query(_))) as fn(&PathStep<'_>) -> bool, |step| {
+                matches!(step, PathStep::Header(_))
+            }]
+        {
             self.named(&roots(recorded, is_meant), &roots(asked, is_meant));
         }
-        let of_body = |step: &Step<'_>| matches!(step, Step::Form(_) | Step::Part(_) | Step::Body);
+        let of_body = |step: &PathStep<'_>| {
+            matches!(step, PathStep::Form(_) | PathStep::Part(_) | PathStep::Body)
+        };
         self.bodies(&roots(recorded, of_body), &roots(asked, of_body));
         if let Some((listed, weight)) = listed {
             (self.found.listed, self.found.weight, self.found.more) = (listed, weight, 0);
@@ -259,7 +263,7 @@ impl<'t> Walk<'_, '_, 't> {
 
     fn leaf(&mut self, old: usize, new: usize) {
         let (was, is) = (&self.recorded.reading.nodes[old], &self.asked.nodes[new]);
-        let is_same = match self.recorded.template(old, Part::Value) {
+        let is_same = match self.recorded.template(old, NodePart::Value) {
             Some((first, template)) => match template.captured(&is.text, is.kind) {
                 Some(holes) => {
                     self.fill(first, new, holes);
@@ -297,7 +301,7 @@ impl<'t> Walk<'_, '_, 't> {
             &[&is_equal, &|_, _| true],
         );
         for (old, pair) in &mut pairs.olds {
-            let Some((first, template)) = recorded.template(*old, Part::Name) else { continue };
+            let Some((first, template)) = recorded.template(*old, NodePart::Name) else { continue };
             // A name that is open may have been given again as it was.
             let name = |new: usize| template.captured(member(&asked.nodes[new]), Kind::Text);
             let named = match *pair {
@@ -340,9 +344,9 @@ impl<'t> Walk<'_, '_, 't> {
         let unlike = |old: usize, new: usize| self.unlike(olds[old], news[new]);
         for step in sequence::align(&hashes[0], &hashes[1], RATES, unlike) {
             match step {
-                Aligned::Both(old, new) => self.values(olds[old], news[new]),
-                Aligned::Old(old) => self.missing(olds[old]),
-                Aligned::New(new) => self.extra(news[new]),
+                Pairing::Both(old, new) => self.values(olds[old], news[new]),
+                Pairing::Old(old) => self.missing(olds[old]),
+                Pairing::New(new) => self.extra(news[new]),
             }
         }
     }
@@ -470,7 +474,7 @@ const RATES: Rates = Rates { longest: 2000, most_pairs: 1024, alone: ALONE };
 const ALONE: u32 = 50;
 
 pub(super) fn member<'n>(node: &'n Node<'_>) -> &'n str {
-    if let Step::Member(name) = &node.step { name } else { "" }
+    if let PathStep::Member(name) = &node.step { name } else { "" }
 }
 
 /// How many values a value holds.

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::difference::{Difference, Sort, member, value};
 use crate::cassette::reading::hash::{combine, hash_of};
-use crate::cassette::reading::{Kind, Reading, Step};
-use crate::identity::names::{Opening, Part, Template};
+use crate::cassette::reading::{Kind, PathStep, Reading};
+use crate::identity::names::{NodePart, Opening, Template};
 use crate::identity::{Form, Hole};
 
 /// What was recorded, and what in it is open.
@@ -25,8 +25,8 @@ impl<'r, 't> Recorded<'r, 't> {
         for (number, opening) in openings.iter().enumerate() {
             by_node.entry(opening.node).or_insert((number, number)).1 = number + 1;
         }
-        let of_part = |part: Part| openings.iter().filter(move |it| it.part == part);
-        let objects = || of_part(Part::Name).map(|it| reading.nodes[it.node].parent as usize);
+        let of_part = |part: NodePart| openings.iter().filter(move |it| it.part == part);
+        let objects = || of_part(NodePart::Name).map(|it| reading.nodes[it.node].parent as usize);
         let mut named = HashSet::new();
         let wilds = loop {
             let wilds = wilds(reading, &named);
@@ -37,12 +37,12 @@ impl<'r, 't> Recorded<'r, 't> {
                 break wilds;
             }
         };
-        let wild = of_part(Part::Value).map(|it| wilds[it.node]).collect();
+        let wild = of_part(NodePart::Value).map(|it| wilds[it.node]).collect();
         Self { reading, openings, by_node, wild, named }
     }
 
     /// Where a part of a node begins among all openings, and its template.
-    pub(super) fn template(&self, node: usize, part: Part) -> Option<(usize, Template)> {
+    pub(super) fn template(&self, node: usize, part: NodePart) -> Option<(usize, Template)> {
         let (first, end) = *self.by_node.get(&node)?;
         let of_node = &self.openings[first..end];
         let skipped = of_node.iter().take_while(|opening| opening.part != part).count();
@@ -53,14 +53,14 @@ impl<'r, 't> Recorded<'r, 't> {
     /// What stood in an open part.
     pub(super) fn text(&self, opening: &Opening) -> &str {
         let node = &self.reading.nodes[opening.node];
-        let text = if opening.part == Part::Name { member(node) } else { &node.text };
+        let text = if opening.part == NodePart::Name { member(node) } else { &node.text };
         &text[opening.range.clone()]
     }
 
     /// What stood in an open part, and how it is written.
     pub(super) fn hole(&self, opening: &Opening) -> Hole {
         let node = &self.reading.nodes[opening.node];
-        let is_text = opening.part == Part::Name || node.kind == Kind::Text;
+        let is_text = opening.part == NodePart::Name || node.kind == Kind::Text;
         let form = if is_text { Form::Text } else { Form::Number };
         let identifier = self.text(opening).to_owned();
         let (scope, draw) = (opening.scope, opening.draw);
@@ -97,7 +97,7 @@ impl<'r, 't> Recorded<'r, 't> {
             masked[number] = if node.kind.is_container() {
                 reading.inside(Some(number)).fold(wilds[number], |sum, child| {
                     match (&reading.nodes[child].step, node.kind) {
-                        (Step::Member(_), _) => {
+                        (PathStep::Member(_), _) => {
                             sum.wrapping_add(combine(&[wilds[child], masked[child]]))
                         }
                         (_, Kind::Set) => sum.wrapping_add(masked[child]),
@@ -124,9 +124,9 @@ fn wilds(reading: &Reading<'_>, named: &HashSet<u64>) -> Vec<u64> {
         let parent = node.parent as usize;
         let name = match &node.step {
             _ if parent == number => continue,
-            Step::Member(_) if named.contains(&wilds[parent]) => 0,
+            PathStep::Member(_) if named.contains(&wilds[parent]) => 0,
             _ if wilds[parent] == reading.nodes[parent].wild => continue,
-            Step::Member(name) => hash_of(&**name),
+            PathStep::Member(name) => hash_of(&**name),
             _ => 1,
         };
         wilds[number] = combine(&[wilds[parent], name]);

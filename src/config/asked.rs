@@ -45,7 +45,7 @@ pub struct Optional {
 
 /// A request as it is recorded.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Line<'a> {
+pub(crate) struct RequestLine<'a> {
     pub(crate) method: &'a str,
     /// With or without its query.
     pub(crate) path: &'a str,
@@ -104,8 +104,8 @@ impl Optional {
         &self.text
     }
 
-    pub(crate) fn fits(&self, line: Line<'_>) -> bool {
-        let Line { method, path, interaction, body } = line;
+    pub(crate) fn fits(&self, line: RequestLine<'_>) -> bool {
+        let RequestLine { method, path, interaction, body } = line;
         let says = || {
             let body: Value = serde_json::from_slice(body).ok()?;
             let says = |(at, meant): &(At, String)| match found(&body, at) {
@@ -168,7 +168,7 @@ mod tests {
         let check = |text: &str, line: &str, body: &str, expected: bool| {
             let optional: Optional = text.parse().expect(text);
             let (method, path) = line.split_once(' ').expect(line);
-            let line = Line { method, path, interaction: 3, body: body.as_bytes() };
+            let line = RequestLine { method, path, interaction: 3, body: body.as_bytes() };
             assert_eq!(optional.fits(line), expected, "{text}: {line:?}");
         };
         check("GET /health", "GET /health?a", "", true);

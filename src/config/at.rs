@@ -35,11 +35,11 @@ use crate::text::words::shown;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct At {
     text: String,
-    place: Place,
+    place: PlacePattern,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum PlacePattern {
     Json(JsonPath),
     /// The names of members and the indices of items on the way.
     Pointer(Vec<String>),
@@ -63,7 +63,7 @@ impl At {
     pub(super) fn in_json(text: &str) -> Result<Self> {
         let at = Self::from_str(text)?;
         match at.place {
-            Place::Json(_) | Place::Pointer(_) => Ok(at),
+            PlacePattern::Json(_) | PlacePattern::Pointer(_) => Ok(at),
             _ => Err(Error::rule(text, "cannot be `unordered`: only JSON has arrays")
                 .with_hint("the order of parameters in a query and in a form never counts")),
         }
@@ -72,7 +72,7 @@ impl At {
     /// A place that can be an identifier.
     pub(super) fn of_id(text: &str) -> Result<Self> {
         let at = Self::from_str(text)?;
-        if at.place == Place::Path {
+        if at.place == PlacePattern::Path {
             let hint =
                 "say which part of it may differ: `patterns = [{ at = \"path\", regex = \"…\" }]`";
             return Err(Error::rule(text, "cannot be one of `ids`: it is more than one value")
@@ -84,7 +84,7 @@ impl At {
     /// One field of a JSON value, by a pointer.
     pub(crate) fn field(text: &str) -> Result<Self> {
         match Self::from_str(text) {
-            Ok(at) if matches!(at.place, Place::Pointer(_)) => Ok(at),
+            Ok(at) if matches!(at.place, PlacePattern::Pointer(_)) => Ok(at),
             Err(error) if text.starts_with('/') => Err(error),
             _ => Err(Error::rule(text, "is not a JSON Pointer").with_hint(format!(
                 "a field is named with a slash before it: `/{}`",
@@ -96,12 +96,12 @@ impl At {
     /// The way to a field; none for other places.
     pub(crate) fn steps(&self) -> &[String] {
         match &self.place {
-            Place::Pointer(steps) => steps,
+            PlacePattern::Pointer(steps) => steps,
             _ => &[],
         }
     }
 
-    pub(super) fn place(&self) -> &Place {
+    pub(super) fn place(&self) -> &PlacePattern {
         &self.place
     }
 }
@@ -113,7 +113,7 @@ impl FromStr for At {
         let place = match text.as_bytes().first() {
             Some(b'$') => json_path(text)?,
             Some(b'/') => pointer(text)?,
-            _ if text == "path" => Place::Path,
+            _ if text == "path" => PlacePattern::Path,
             _ => named(text)?,
         };
         Ok(Self { text: text.to_owned(), place })
@@ -144,11 +144,11 @@ pub(super) fn refuse_place(name: &str) -> Result<()> {
         .with_hint(format!("`{last}` means what is called so, wherever it stands")))
 }
 
-fn json_path(text: &str) -> Result<Place> {
+fn json_path(text: &str) -> Result<PlacePattern> {
     if text.matches(['(', '[']).count() > BRACKETS {
         return Err(Error::rule(text, "has more than 64 brackets"));
     }
-    JsonPath::parse(text).map(Place::Json).map_err(|error| {
+    JsonPath::parse(text).map(PlacePattern::Json).map_err(|error| {
         let from = error.position().min(text.len());
         let understood = text.get(..from).unwrap_or("$");
         Error::rule(text, "is not a JSONPath")
@@ -159,26 +159,26 @@ fn json_path(text: &str) -> Result<Place> {
     })
 }
 
-fn pointer(text: &str) -> Result<Place> {
+fn pointer(text: &str) -> Result<PlacePattern> {
     let part = |part: &str| {
         let tildes = part.matches('~').count();
         let known = part.matches("~0").count() + part.matches("~1").count();
         (tildes == known).then(|| pointer::unescaped(part).into_owned())
     };
     let parts: Option<Vec<String>> = text.split('/').skip(1).map(part).collect();
-    parts.map(Place::Pointer).ok_or_else(|| {
+    parts.map(PlacePattern::Pointer).ok_or_else(|| {
         Error::rule(text, "is not a JSON Pointer")
             .with_hint("`~` is written `~0` in one, and `/` within a name is written `~1`")
     })
 }
 
-fn named(text: &str) -> Result<Place> {
+fn named(text: &str) -> Result<PlacePattern> {
     let (root, name) = text.split_once('.').unwrap_or((text, ""));
     let place = match root {
-        "query" => Place::Query,
-        "header" => Place::Header,
-        "form" => Place::Form,
-        "part" => Place::Part,
+        "query" => PlacePattern::Query,
+        "header" => PlacePattern::Header,
+        "form" => PlacePattern::Form,
+        "part" => PlacePattern::Part,
         _ => return Err(unknown(text, root, name)),
     };
     if name.is_empty() {

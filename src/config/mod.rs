@@ -26,8 +26,8 @@ mod protocol;
 mod redaction;
 mod treatment;
 
-pub(crate) use asked::Line;
 pub use asked::Optional;
+pub(crate) use asked::RequestLine;
 pub use at::At;
 pub use fault::Fault;
 pub(crate) use fault::{Behind, Harm};
@@ -39,7 +39,7 @@ pub(crate) use key::Key;
 pub use key::{Compare, Early, NewFields, Repeats, Timing};
 pub use pattern::Pattern;
 pub use protocol::Protocol;
-pub(crate) use protocol::{LONGEST_TUPLE, Object};
+pub(crate) use protocol::{IndexedObject, LONGEST_TUPLE};
 pub use redaction::Redaction;
 pub(crate) use redaction::{Finder, OwnRule};
 pub use treatment::{Step, Treatment};
@@ -170,7 +170,7 @@ impl Rules {
     }
 
     /// Whether a client may leave a request out.
-    pub(crate) fn is_optional(&self, line: Line<'_>) -> bool {
+    pub(crate) fn is_optional(&self, line: RequestLine<'_>) -> bool {
         self.optional.iter().any(|it| it.fits(line))
     }
 

@@ -41,12 +41,12 @@ enum Word {
 /// The members of a JSON object, or the elements of an array, each by its number. Looked up many times, they are found
 /// only once.
 #[derive(Debug)]
-pub(crate) struct Object<'a>(Vec<(Cow<'a, str>, Text<'a>)>);
+pub(crate) struct IndexedObject<'a>(Vec<(Cow<'a, str>, Text<'a>)>);
 
 /// A longer array is a list: its elements are not told apart.
 pub(crate) const LONGEST_TUPLE: usize = 16;
 
-impl<'a> Object<'a> {
+impl<'a> IndexedObject<'a> {
     pub(crate) fn of(text: Text<'a>) -> Self {
         // Most have about as many.
         let mut members = Vec::with_capacity(16);
@@ -77,7 +77,7 @@ impl<'a> Object<'a> {
 
 impl Protocol {
     /// The type of a message, if the message is one of this protocol.
-    pub(crate) fn tag(&self, message: &Object<'_>) -> Option<String> {
+    pub(crate) fn tag(&self, message: &IndexedObject<'_>) -> Option<String> {
         let fits = |(at, words): &(At, Vec<Word>)| {
             let said = message.at(at).and_then(Text::string);
             said.is_some_and(|said| words.iter().any(|word| word.fits(&said)))
@@ -89,13 +89,13 @@ impl Protocol {
     }
 
     /// Where anything stands that is the type of a message, whatever it says: that may tell more.
-    pub(crate) fn open(&self, message: &Object<'_>) -> Option<&At> {
+    pub(crate) fn open(&self, message: &IndexedObject<'_>) -> Option<&At> {
         let telling = self.tag.iter().find(|telling| telling.tag(message).is_some())?;
         telling.is.as_ref().map(|_| &telling.at)
     }
 
     /// The field whose word is the type of a message, if one is.
-    pub(crate) fn field(&self, message: &Object<'_>) -> Option<&At> {
+    pub(crate) fn field(&self, message: &IndexedObject<'_>) -> Option<&At> {
         let telling = self.tag.iter().find(|telling| telling.tag(message).is_some())?;
         telling.is.is_none().then_some(&telling.at)
     }
@@ -117,7 +117,7 @@ impl Protocol {
 }
 
 impl Telling {
-    fn tag(&self, message: &Object<'_>) -> Option<String> {
+    fn tag(&self, message: &IndexedObject<'_>) -> Option<String> {
         match &self.is {
             None => message.word(&self.at),
             Some(is) => says_something(message.at(&self.at)?).then(|| is.clone()),

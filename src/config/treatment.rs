@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 use serde_json_path::PathElement;
 
-use super::at::Place;
+use super::at::PlacePattern;
 use super::{At, Key, Pattern, Rules};
 use crate::error::Result;
 use crate::text::json::{Container, Text};
@@ -132,36 +132,38 @@ impl Rules {
 
     /// What is said of a parameter of the query, by its decoded name.
     pub fn of_query(&self, name: &str) -> Option<Treatment<'_>> {
-        self.of(|place| matches!(place, Place::Query(said) if said == name))
+        self.of(|place| matches!(place, PlacePattern::Query(said) if said == name))
     }
 
     /// What is said of a header field.
     pub fn of_header(&self, name: &str) -> Option<Treatment<'_>> {
-        self.of(|place| matches!(place, Place::Header(said) if said.eq_ignore_ascii_case(name)))
+        self.of(
+            |place| matches!(place, PlacePattern::Header(said) if said.eq_ignore_ascii_case(name)),
+        )
     }
 
     /// What is said of a field of an urlencoded form, by its decoded name.
     pub fn of_form(&self, name: &str) -> Option<Treatment<'_>> {
-        self.of(|place| matches!(place, Place::Form(said) if said == name))
+        self.of(|place| matches!(place, PlacePattern::Form(said) if said == name))
     }
 
     /// What is said of a part of a multipart body.
     pub fn of_part(&self, name: &str) -> Option<Treatment<'_>> {
-        self.of(|place| matches!(place, Place::Part(said) if said == name))
+        self.of(|place| matches!(place, PlacePattern::Part(said) if said == name))
     }
 
     /// What is said of the name of a file in a part of a multipart body.
     pub fn of_filename(&self, name: &str) -> Option<Treatment<'_>> {
         let is_it = |said: &str| said.strip_suffix(".filename") == Some(name);
-        self.of(|place| matches!(place, Place::Part(said) if is_it(said)))
+        self.of(|place| matches!(place, PlacePattern::Part(said) if is_it(said)))
     }
 
     /// What is said of the path.
     pub fn of_path(&self) -> Option<Treatment<'_>> {
-        self.of(|place| *place == Place::Path)
+        self.of(|place| *place == PlacePattern::Path)
     }
 
-    fn of(&self, is: impl Fn(&Place) -> bool) -> Option<Treatment<'_>> {
+    fn of(&self, is: impl Fn(&PlacePattern) -> bool) -> Option<Treatment<'_>> {
         self.treatments().find(|(at, _)| is(at.place())).map(|(_, treatment)| treatment)
     }
 
@@ -186,17 +188,17 @@ fn plain<'r>(places: &'r [(Key, At)]) -> impl Iterator<Item = (&'r At, Treatment
 
 impl At {
     fn is_in_json(&self) -> bool {
-        matches!(self.place(), Place::Json(_) | Place::Pointer(_))
+        matches!(self.place(), PlacePattern::Json(_) | PlacePattern::Pointer(_))
     }
 
     /// The ways to all that it names in a body.
     fn ways(&self, body: &serde_json::Value) -> Vec<Vec<Step>> {
         match self.place() {
-            Place::Json(path) => {
+            PlacePattern::Json(path) => {
                 let found = path.query_located(body);
                 found.locations().map(|way| way.iter().map(Step::of).collect()).collect()
             }
-            Place::Pointer(parts) => follow(body, parts).into_iter().collect(),
+            PlacePattern::Pointer(parts) => follow(body, parts).into_iter().collect(),
             _ => Vec::new(),
         }
     }

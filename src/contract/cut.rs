@@ -26,12 +26,12 @@ pub(super) struct Cut {
     pub(super) framing: Framing,
     pub(super) messages: Vec<Message>,
     pub(super) protocols: Protocols,
-    steps: OnceCell<Vec<Step>>,
+    steps: OnceCell<Vec<TypedToken>>,
 }
 
 /// A message, or the pieces of one, and whether it says its type.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct TypedToken {
     pub(super) is_named: bool,
     pub(super) token: Token,
 }
@@ -88,9 +88,9 @@ impl Cut {
     }
 
     /// The messages in order, the pieces of one together.
-    pub(super) fn steps(&self) -> &[Step] {
+    pub(super) fn steps(&self) -> &[TypedToken] {
         self.steps.get_or_init(|| {
-            let said: Vec<Vec<Field<'_>>> =
+            let said: Vec<Vec<PathValue<'_>>> =
                 self.messages.iter().map(|message| fields(message.json())).collect();
             let trace = Trace::of(&self.messages, &self.protocols);
             let repeated = repeated(&self.messages, &said, &trace);
@@ -107,7 +107,7 @@ impl Cut {
                         fields: alike(pieces.iter().map(|place| &said[*place])),
                         parts: self.messages[pieces[0]].json().map_or_else(Vec::new, parts),
                     };
-                    Step { is_named: step.tag.is_named(), token }
+                    TypedToken { is_named: step.tag.is_named(), token }
                 })
             });
             steps.collect()
@@ -118,19 +118,19 @@ impl Cut {
 /// What messages of several types say alike, where some are pieces of one another.
 fn repeated<'m>(
     messages: &[Message],
-    said: &'m [Vec<Field<'m>>],
+    said: &'m [Vec<PathValue<'m>>],
     trace: &Trace,
-) -> HashSet<&'m Field<'m>> {
+) -> HashSet<&'m PathValue<'m>> {
     if trace.steps.iter().all(|step| step.count() == 1) {
         return HashSet::new();
     }
-    let mut types: HashMap<&Field<'_>, &Tag> = HashMap::new();
+    let mut types: HashMap<&PathValue<'_>, &Tag> = HashMap::new();
     let fields = messages
         .iter()
         .zip(said)
         .flat_map(|(message, said)| said.iter().map(move |field| (field, &message.tag)));
     let by_others = fields.filter(|(field, tag)| *types.entry(field).or_insert(tag) != *tag);
-    let mut by_others: HashSet<&Field<'_>> = by_others.map(|(field, _)| field).collect();
+    let mut by_others: HashSet<&PathValue<'_>> = by_others.map(|(field, _)| field).collect();
     // Each value of a key comes again in another type of message; of texts only some do, by chance.
     let alone = types.keys().filter(|field| !by_others.contains(*field));
     let texts: HashSet<&str> = alone.map(|(path, _)| &**path).collect();
@@ -140,7 +140,11 @@ fn repeated<'m>(
 
 /// Whether two messages name different things, each of which another message names as well: they are no
 /// pieces of one.
-fn are_apart(one: &[Field<'_>], other: &[Field<'_>], repeated: &HashSet<&Field<'_>>) -> bool {
+fn are_apart(
+    one: &[PathValue<'_>],
+    other: &[PathValue<'_>],
+    repeated: &HashSet<&PathValue<'_>>,
+) -> bool {
     !repeated.is_empty()
         && one.iter().filter(|field| repeated.contains(field)).any(|(path, json)| {
             let same = other.iter().find(|(same, _)| same == path);
@@ -149,7 +153,7 @@ fn are_apart(one: &[Field<'_>], other: &[Field<'_>], repeated: &HashSet<&Field<'
 }
 
 /// The fields by which a message may belong to others.
-fn keys(said: &[Field<'_>]) -> Vec<(String, String)> {
+fn keys(said: &[PathValue<'_>]) -> Vec<(String, String)> {
     let keys = said.iter().filter(|(path, json)| is_key(path) && *json != "null");
     keys.map(|(path, json)| (path.to_string(), (*json).to_owned())).collect()
 }
@@ -245,17 +249,17 @@ const LONGEST_KEPT: usize = 128;
 const DEEPEST: usize = 4;
 
 /// A field of a message: its path with dots between the names, and its JSON text.
-type Field<'d> = (Cow<'d, str>, &'d str);
+type PathValue<'d> = (Cow<'d, str>, &'d str);
 
 /// What all pieces of a message say alike, as far as they are JSON.
-fn alike<'d>(mut pieces: impl Iterator<Item = &'d Vec<Field<'d>>>) -> Vec<(String, String)> {
-    let mut said: Vec<&Field<'_>> = pieces.next().into_iter().flatten().collect();
+fn alike<'d>(mut pieces: impl Iterator<Item = &'d Vec<PathValue<'d>>>) -> Vec<(String, String)> {
+    let mut said: Vec<&PathValue<'_>> = pieces.next().into_iter().flatten().collect();
     pieces.for_each(|other| said.retain(|field| other.contains(field)));
     said.into_iter().map(|(path, json)| (path.to_string(), (*json).to_owned())).collect()
 }
 
 /// The short scalars of a message outside of arrays, and its keys, if it is JSON.
-fn fields(json: Option<Text<'_>>) -> Vec<Field<'_>> {
+fn fields(json: Option<Text<'_>>) -> Vec<PathValue<'_>> {
     let mut found = Vec::new();
     if let Some(json) = json {
         collect(json, "", DEEPEST, &mut found);
@@ -263,7 +267,7 @@ fn fields(json: Option<Text<'_>>) -> Vec<Field<'_>> {
     found
 }
 
-fn collect<'d>(json: Text<'d>, path: &str, room: usize, found: &mut Vec<Field<'d>>) {
+fn collect<'d>(json: Text<'d>, path: &str, room: usize, found: &mut Vec<PathValue<'d>>) {
     for (name, value) in json.members().filter(|(name, _)| is_plain(name)) {
         let path = if path.is_empty() { name } else { format!("{path}.{name}").into() };
         match value.container() {

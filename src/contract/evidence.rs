@@ -19,7 +19,7 @@ pub struct Evidence {
     /// How many whole answers there are.
     pub answers: usize,
     /// The first of them.
-    pub first: Place,
+    pub first: Occurrence,
     /// The orders, case by case.
     pub orders: Vec<OrderEvidence>,
     /// What is not so in every value.
@@ -52,7 +52,7 @@ pub struct Edge {
     /// In how many answers.
     pub answers: usize,
     /// The first of them, and the second message there.
-    pub witness: Place,
+    pub witness: Occurrence,
 }
 
 /// Something that is not so in every value.
@@ -66,9 +66,9 @@ pub struct Claimed {
     /// What was seen, where, and how often.
     pub evidence: shape::Evidence,
     /// The first that has seen it.
-    pub witness: Place,
+    pub witness: Occurrence,
     /// The first without it, if it is a field.
-    pub missed: Option<Place>,
+    pub missed: Option<Occurrence>,
     /// Whether all that have seen it are one answer.
     pub is_single: bool,
 }
@@ -76,7 +76,7 @@ pub struct Claimed {
 /// A place in the recordings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Place {
+pub struct Occurrence {
     /// The cassette and the number of the interaction in it, counted from 1: `letta/hello #4`.
     pub answer: String,
     /// Where in the answer, if that is in messages.
@@ -103,7 +103,7 @@ impl Traffic {
 
     fn evidence_of(&self, contract: &Contract) -> Option<Evidence> {
         let answers = self.answers(&contract.endpoint);
-        let first = Place { answer: answers.first()?.place.clone(), at: None };
+        let first = Occurrence { answer: answers.first()?.place.clone(), at: None };
         let claims = |part, kinds: &Option<Kinds>, samples: &Samples<'_>| {
             kinds.as_ref().map(|kinds| claims(part, kinds, samples)).unwrap_or_default()
         };
@@ -145,7 +145,7 @@ fn claim(
     evidence: shape::Evidence,
     samples: &Samples<'_>,
 ) -> Option<Claimed> {
-    let place = |sample: &Sample<'_>| Place {
+    let place = |sample: &Sample<'_>| Occurrence {
         answer: sample.answer.place.clone(),
         at: (part == EVENTS).then_some(At::Event(sample.event + 1)),
     };
@@ -190,7 +190,7 @@ fn order_evidence(case: String, words: &[(&Answer, Word)]) -> OrderEvidence {
             let key = (slice.clone(), from.clone(), to.clone());
             let edge = edges.entry(key).or_insert_with(|| {
                 let at = step(word, &from, &to).map(At::Step);
-                let witness = Place { answer: answer.place.clone(), at };
+                let witness = Occurrence { answer: answer.place.clone(), at };
                 Edge { slice, from, to, answers: 0, witness }
             });
             edge.answers += 1;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::asked::fields;
 use super::clients::member;
-use super::cut::{Cut, Read, Step};
+use super::cut::{Cut, Read, TypedToken};
 use super::state::State;
 use crate::cassette::{End, Interaction, Request};
 use crate::contract::invariant::{Earlier, Field, Names, Said, identified, tokens};
@@ -26,7 +26,7 @@ pub struct History {
     /// What was asked for, by interaction.
     paths: Vec<String>,
     /// What answers without a type say that say what a request says.
-    pages: Vec<Page>,
+    pages: Vec<OnwardTokens>,
     /// What requests say.
     led: HashMap<String, Led, foldhash::fast::RandomState>,
     /// What was said of things.
@@ -35,7 +35,7 @@ pub struct History {
 
 /// What an answer says that may lead on, each token with its place.
 #[derive(Debug)]
-struct Page {
+struct OnwardTokens {
     interaction: usize,
     said: Vec<(String, String)>,
 }
@@ -166,7 +166,7 @@ impl History {
                 led.pages.push(all.len());
             }
         }
-        all.push(Page { interaction: number, said });
+        all.push(OnwardTokens { interaction: number, said });
     }
 
     /// Notes what an answer to something that was said comes down to.
@@ -180,7 +180,7 @@ impl History {
         }
         let steps = cut.steps().iter().filter(|step| step.is_named);
         let said: BTreeMap<(String, String), String> = steps
-            .flat_map(|Step { token, .. }| {
+            .flat_map(|TypedToken { token, .. }| {
                 let is_told = |(_, json): &&(String, String)| json.trim_matches('"') != token.tag;
                 let told = token.fields.iter().filter(is_told);
                 told.map(|(path, json)| ((token.tag.clone(), path.clone()), json.clone()))
@@ -269,11 +269,11 @@ impl Earlier for Before<'_> {
 
     fn pages(&self, place: &str, token: &str) -> Vec<&[(String, String)]> {
         let History { paths, pages, led, state, .. } = self.history;
-        let is_before = |page: &&Page| {
+        let is_before = |page: &&OnwardTokens| {
             page.interaction < self.number && paths.get(page.interaction) == paths.get(self.number)
         };
         // What was asked for by the token says it, too, and is no page before.
-        let leads = |led: &&Page, asked: &[usize]| !asked.contains(&led.interaction);
+        let leads = |led: &&OnwardTokens, asked: &[usize]| !asked.contains(&led.interaction);
         let told = led.get(token).into_iter().flat_map(|Led { asked, pages: said }| {
             said.iter().rev().map(|page| &pages[*page]).filter(|page| leads(page, asked))
         });

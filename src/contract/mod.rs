@@ -37,7 +37,7 @@ pub use check::{Breach, Finding, check};
 pub(crate) use check::{check_uncounted, count_seen};
 pub(crate) use cut::{ERROR, JsonMessage, RESULT_OF};
 pub use endpoint::Endpoint;
-pub use evidence::{At, Claimed, Edge, Evidence, OrderEvidence, Place};
+pub use evidence::{At, Claimed, Edge, Evidence, Occurrence, OrderEvidence};
 pub(crate) use headers::is_standard;
 pub use history::History;
 pub use kinds::Kinds;

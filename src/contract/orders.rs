@@ -376,8 +376,8 @@ fn witnesses(examples: &[Example<'_>]) -> BTreeSet<Witness> {
 }
 
 /// What follows what, and in which recordings.
-fn outcomes<'a>(examples: &[Example<'a>]) -> BTreeMap<Step<'a>, BTreeSet<Witness>> {
-    let mut outcomes: BTreeMap<Step<'a>, BTreeSet<Witness>> = BTreeMap::new();
+fn outcomes<'a>(examples: &[Example<'a>]) -> BTreeMap<Succession<'a>, BTreeSet<Witness>> {
+    let mut outcomes: BTreeMap<Succession<'a>, BTreeSet<Witness>> = BTreeMap::new();
     for Example { word, .. } in examples {
         for step in steps(word) {
             outcomes.entry(step).or_default().insert(word.witness);
@@ -415,9 +415,9 @@ impl<'a> Next<'a> {
 }
 
 /// A message and the one behind it; nothing before the first and behind the last.
-type Step<'a> = (Option<&'a str>, Option<&'a str>);
+type Succession<'a> = (Option<&'a str>, Option<&'a str>);
 
-fn steps(word: &Word) -> impl Iterator<Item = Step<'_>> {
+fn steps(word: &Word) -> impl Iterator<Item = Succession<'_>> {
     let tags = || word.tokens.iter().map(|token| Some(token.tag.as_str()));
     std::iter::once(None).chain(tags()).zip(tags().chain([None]))
 }

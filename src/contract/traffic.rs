@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::called::Called;
 use super::clients::Clients;
-use super::cut::{Cut, JsonMessage, Read, Step, outcome};
+use super::cut::{Cut, JsonMessage, Read, TypedToken, outcome};
 use super::headers::{self, Promised};
 use super::history::{self, Before, History};
 use super::kinds::Kinds;
@@ -569,7 +569,7 @@ impl Answer {
     }
 }
 
-fn tokens(steps: &[Step]) -> Vec<crate::contract::order::Token> {
+fn tokens(steps: &[TypedToken]) -> Vec<crate::contract::order::Token> {
     steps.iter().map(|step| step.token.clone()).collect()
 }
 

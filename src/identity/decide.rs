@@ -13,7 +13,7 @@ use super::{
     word_around,
 };
 use crate::cassette::exchanges::Exchanges;
-use crate::cassette::reading::{Kind, Reading, Step};
+use crate::cassette::reading::{Kind, PathStep, Reading};
 use crate::cassette::{
     Cassette, Evidence, Headers, Id, Ids, Interaction, Interactions, Media, Reach, Request, text,
 };
@@ -241,7 +241,7 @@ fn candidates(
                 let at = reading.place(node).to_string();
                 found.push(Candidate { value: value.to_owned(), interaction, at, sort });
             };
-            if let Step::Member(name) = &it.step {
+            if let PathStep::Member(name) = &it.step {
                 words(name).for_each(|range| put(&name[range], Sort::Word));
             }
             let role = calls.role(&reading, node);
@@ -249,11 +249,11 @@ fn candidates(
             if it.rule == Some(Treatment::Id) || matches!(role, Some(Role::Made(_))) {
                 put(&it.text, Sort::Said);
             }
-            let is_server = it.step == Step::Origin;
+            let is_server = it.step == PathStep::Origin;
             if it.kind.is_container() || is_ruled || is_server || role.is_some() {
                 continue;
             }
-            let name = if matches!(it.step, Step::Header(_)) { "" } else { reading.name(node) };
+            let name = if matches!(it.step, PathStep::Header(_)) { "" } else { reading.name(node) };
             let mut whole = None;
             look(&it.text, it.kind, (name, &it.step), |value, sort| {
                 let is_name = matches!(sort, Sort::Word | Sort::Field);
@@ -316,10 +316,15 @@ fn is_plain_word(text: &str) -> bool {
 const LONG: usize = 12;
 
 /// Looks at a value.
-fn look(text: &str, kind: Kind, (name, step): (&str, &Step<'_>), mut put: impl FnMut(&str, Sort)) {
+fn look(
+    text: &str,
+    kind: Kind,
+    (name, step): (&str, &PathStep<'_>),
+    mut put: impl FnMut(&str, Sort),
+) {
     let meaning = match (Meaning::of(name), step) {
         // A query refers to something by its identity; by a mark it says which request it is.
-        (Meaning::Identity, Step::Query(_)) => Meaning::Plain,
+        (Meaning::Identity, PathStep::Query(_)) => Meaning::Plain,
         (meaning, _) => meaning,
     };
     if (kind == Kind::Text && is_moment(text)) || (meaning == Meaning::Moment && is_epoch(text)) {
@@ -336,7 +341,7 @@ fn look(text: &str, kind: Kind, (name, step): (&str, &Step<'_>), mut put: impl F
     if is_named && (text.ends_with('=') || found.is_empty()) {
         return put(text, Sort::Field);
     }
-    let refers = found.is_empty() && (refers(name) || matches!(step, Step::Segment(_)));
+    let refers = found.is_empty() && (refers(name) || matches!(step, PathStep::Segment(_)));
     for range in found {
         // A time is one however few marks it has: `20261127T012427Z`.
         if !is_moment(&text[range.clone()]) {

@@ -64,7 +64,7 @@ fn data_of_event(text: &str, lines: impl Iterator<Item = Line>) -> String {
 ///
 /// Where each message says the same, nothing comes in pieces: most places are so.
 pub(crate) fn pieced_together(text: &str) -> Vec<String> {
-    let mut places: HashMap<Place, Together, FixedState> = HashMap::default();
+    let mut places: HashMap<MessagePlace, Together, FixedState> = HashMap::default();
     each_document(text, |_, document| {
         let mut said = Vec::new();
         let mut form = 0;
@@ -81,17 +81,17 @@ pub(crate) fn pieced_together(text: &str) -> Vec<String> {
         }
     });
     // Nearly all streams have one kind of messages in which a place is.
-    let alike = |(form, place): &Place, it: &Together| {
+    let alike = |(form, place): &MessagePlace, it: &Together| {
         form.is_some() && places.get(&(None, *place)).is_some_and(|all| all.pieces == it.pieces)
     };
-    let again: Vec<Place> =
+    let again: Vec<MessagePlace> =
         places.iter().filter(|(place, it)| alike(place, it)).map(|(place, _)| *place).collect();
     again.iter().for_each(|place| _ = places.remove(place));
     places.into_values().filter(|it| it.differs).map(|it| it.text).collect()
 }
 
 /// A place in messages that are made alike, or in all.
-type Place = (Option<u64>, u64);
+type MessagePlace = (Option<u64>, u64);
 
 /// What stands in a place, one after the other.
 #[derive(Default)]

@@ -11,7 +11,7 @@ use super::{EPOCH, Form, Hole, Meaning, Scope, Words, is_epoch, is_moment, momen
 use crate::cassette::exchanges::MESSAGE;
 use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::reading::header;
-use crate::cassette::reading::{Kind, Node, Reading, Step};
+use crate::cassette::reading::{Kind, Node, PathStep, Reading};
 use crate::cassette::splice::disjoint;
 use crate::cassette::{Cassette, Evidence, Id, Ids, Reach};
 use crate::config::Treatment;
@@ -55,7 +55,7 @@ struct Placed {
 pub(crate) struct Opening {
     /// The node of the reading.
     pub(crate) node: usize,
-    pub(crate) part: Part,
+    pub(crate) part: NodePart,
     /// Where it stands there.
     pub(crate) range: Range<usize>,
     pub(crate) scope: Scope,
@@ -65,7 +65,7 @@ pub(crate) struct Opening {
 
 /// What of a node is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum NodePart {
     Value,
     /// The name of a member.
     Name,
@@ -156,17 +156,17 @@ impl Names {
         let calls = Calls::of(reading);
         let here = self.here.get(&interaction);
         for (node, it) in reading.nodes.iter().enumerate() {
-            if let Step::Member(name) = &it.step {
+            if let PathStep::Member(name) = &it.step {
                 let words = self.words.find(name);
                 found.extend(words.map(|range| Opening {
                     node,
-                    part: Part::Name,
+                    part: NodePart::Name,
                     range,
                     scope: Scope::Anywhere,
                     draw: None,
                 }));
             }
-            if it.kind.is_container() || matches!(it.step, Step::Method | Step::Origin) {
+            if it.kind.is_container() || matches!(it.step, PathStep::Method | PathStep::Origin) {
                 continue;
             }
             let here =
@@ -178,7 +178,7 @@ impl Names {
             found.extend(open.into_iter().map(|(range, scope)| {
                 let same = here.iter().find(|it| it.value == value.node.text[range.clone()]);
                 let draw = same.and_then(|it| it.draw);
-                Opening { node, part: Part::Value, range, scope, draw }
+                Opening { node, part: NodePart::Value, range, scope, draw }
             }));
         }
         found
@@ -300,8 +300,8 @@ impl Value<'_, '_> {
 fn called<'r>(reading: &'r Reading<'_>, node: usize) -> Cow<'r, str> {
     let it = &reading.nodes[node];
     match it.step {
-        Step::Header(_) => Cow::default(),
-        Step::Item(number) if reading.nodes[it.parent as usize].step == Step::Body => {
+        PathStep::Header(_) => Cow::default(),
+        PathStep::Item(number) if reading.nodes[it.parent as usize].step == PathStep::Body => {
             name_of_element(number).into()
         }
         _ => reading.name(node).into(),
@@ -371,8 +371,7 @@ impl<'t> Calls<'t> {
         // What is said over a WebSocket or in lines is answered by an id, if by anything.
         let is_said = reading.nodes.first().is_some_and(|method| method.text == MESSAGE);
         // Nearly no request is one, and to look into each would cost time.
-        let is_called =
-            |step: &Step<'_>| matches!(step, Step::Member(name) if NAMED.contains(&&**name));
+        let is_called = |step: &PathStep<'_>| matches!(step, PathStep::Member(name) if NAMED.contains(&&**name));
         let inside = |node| reading.inside(Some(node)).map(|at| &reading.nodes[at].step);
         let may_be = |node: &usize| is_object(node) && inside(*node).any(is_called);
         let message = |node: usize| {
@@ -396,7 +395,7 @@ impl<'t> Calls<'t> {
         if self.messages.is_empty() {
             return None;
         }
-        let Step::Member(name) = &reading.nodes[node].step else { return None };
+        let PathStep::Member(name) = &reading.nodes[node].step else { return None };
         let parent = reading.nodes[node].parent as usize;
         let message = || self.messages.iter().find(|(message, _)| *message == parent);
         let is_marked = || self.messages.iter().any(|(_, envelope)| envelope.is_marked);
@@ -432,9 +431,9 @@ struct Filling<'t> {
 
 impl Template {
     /// The template of a node, from its openings in order.
-    pub(crate) fn of(node: &Node<'_>, openings: &[Opening], part: Part) -> Option<Self> {
+    pub(crate) fn of(node: &Node<'_>, openings: &[Opening], part: NodePart) -> Option<Self> {
         let text: &str = match (&node.step, part) {
-            (Step::Member(name), Part::Name) => name,
+            (PathStep::Member(name), NodePart::Name) => name,
             _ => &node.text,
         };
         let openings = || openings.iter().filter(|opening| opening.part == part);
@@ -444,7 +443,7 @@ impl Template {
             hole.draw = opening.draw;
         }
         template.takes_words = node.kind == Kind::Word || node.rule == Some(Treatment::Id);
-        if part == Part::Value && node.kind != Kind::Text {
+        if part == NodePart::Value && node.kind != Kind::Text {
             template.is_text = false;
             template.holes.iter_mut().for_each(|hole| hole.form = Form::Number);
         }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Protocols, Tag};
-use crate::config::Object;
+use crate::config::IndexedObject;
 use crate::text::json::{Container, Text};
 
 /// The places of the messages in a JSON body, in bytes; `None` if the body is not JSON.
@@ -18,7 +18,7 @@ pub fn cut(body: &[u8], protocols: &Protocols) -> Option<Vec<Range<usize>>> {
 }
 
 /// A part of a body, and its type where that was looked at.
-type Part<'a> = (&'a str, Option<Tag>);
+type TypedPart<'a> = (&'a str, Option<Tag>);
 
 /// The same with their types, as far as these were looked at to find them.
 pub(super) fn typed(
@@ -35,7 +35,7 @@ pub(super) fn typed(
     Some(parts.into_iter().map(|(part, tag)| (place(part, body), tag)).collect())
 }
 
-fn objects(array: Text<'_>) -> Option<Vec<Part<'_>>> {
+fn objects(array: Text<'_>) -> Option<Vec<TypedPart<'_>>> {
     let object = |element: Text<'_>| element.container() == Some(Container::Object);
     array.elements().map(|element| object(element).then_some((element.as_str(), None))).collect()
 }
@@ -43,9 +43,10 @@ fn objects(array: Text<'_>) -> Option<Vec<Part<'_>>> {
 /// An object with more members than this says something of its own.
 const MOST_MEMBERS: usize = 8;
 
-fn enclosed<'a>(object: Text<'a>, protocols: &Protocols) -> Option<Vec<Part<'a>>> {
-    let part = |value: Text<'a>| Some((value.as_str(), Some(protocols.typed(&Object::of(value))?)));
-    let object = Object::of(object);
+fn enclosed<'a>(object: Text<'a>, protocols: &Protocols) -> Option<Vec<TypedPart<'a>>> {
+    let part =
+        |value: Text<'a>| Some((value.as_str(), Some(protocols.typed(&IndexedObject::of(value))?)));
+    let object = IndexedObject::of(object);
     let mut members: Vec<_> = object.members().iter().collect();
     let id = members.iter().rev().find(|(name, _)| name == "id");
     if protocols.typed(&object).is_some_and(|own| own.as_str() != "list")

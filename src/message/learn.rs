@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::protocols::{is_code, only};
 use super::telling::{self, TELLING};
 use super::{Message, Protocols, Tag, TagSource};
-use crate::config::{At, LONGEST_TUPLE, Object};
+use crate::config::{At, IndexedObject, LONGEST_TUPLE};
 use crate::text::json::pointer::{self, is_index};
 use crate::text::json::{Container, Leaf, Text, kind};
 
@@ -43,7 +43,7 @@ struct Read<'m> {
     body: usize,
     message: &'m Message,
     json: Text<'m>,
-    object: Object<'m>,
+    object: IndexedObject<'m>,
 }
 
 /// A message of which no protocol is known.
@@ -121,7 +121,7 @@ impl Protocols {
         }
         let mut fields: BTreeMap<&str, (usize, At)> = BTreeMap::new();
         for message in bodies.iter().flatten() {
-            let json = container(message).map(Object::of);
+            let json = container(message).map(IndexedObject::of);
             if let Some(at) = json.and_then(|json| self.field(&json)) {
                 fields.entry(at.as_str()).or_insert_with(|| (0, at.clone())).0 += 1;
             }
@@ -164,7 +164,7 @@ impl Protocols {
         let mut answers: HashMap<String, usize> = HashMap::new();
         for message in messages.iter().filter(|message| !message.is_keep_alive()) {
             let Some(json) = container(message) else { continue };
-            let object = Object::of(json);
+            let object = IndexedObject::of(json);
             let answer = match self.outcome(message, &object) {
                 None => None,
                 Some(outcome) => match outcome.and_then(|it| answered(it, &object)) {
@@ -182,7 +182,11 @@ impl Protocols {
 
     /// What a message says beside its type, if that is known: by a protocol, or, where a message has a type and says
     /// none, by the call that it answers.
-    fn outcome<'m>(&self, message: &Message, object: &Object<'m>) -> Option<Option<Text<'m>>> {
+    fn outcome<'m>(
+        &self,
+        message: &Message,
+        object: &IndexedObject<'m>,
+    ) -> Option<Option<Text<'m>>> {
         if let Some((protocol, _)) = self.known(object) {
             return Some(protocol.open(object).and_then(|at| object.at(at)));
         }
@@ -220,12 +224,12 @@ impl Protocols {
 const CALL: &str = "id";
 
 /// The call that a message answers with an outcome that may tell more.
-fn answered(outcome: Text<'_>, message: &Object<'_>) -> Option<String> {
+fn answered(outcome: Text<'_>, message: &IndexedObject<'_>) -> Option<String> {
     outcome.container()?;
     Some(member(message, CALL)?.as_str().to_owned())
 }
 
-fn member<'m>(message: &Object<'m>, name: &str) -> Option<Text<'m>> {
+fn member<'m>(message: &IndexedObject<'m>, name: &str) -> Option<Text<'m>> {
     let member = message.members().iter().rfind(|(own, _)| own == name)?;
     Some(member.1)
 }

@@ -8,7 +8,7 @@ use memchr::memmem::Finder;
 use super::ndjson;
 use super::tag::TEXT;
 use super::{Message, Tag, TagSource};
-use crate::config::{At, Config, Object, Protocol};
+use crate::config::{At, Config, IndexedObject, Protocol};
 use crate::text::json::pointer::is_index;
 use crate::text::json::{Text, kind};
 
@@ -107,7 +107,7 @@ impl Protocols {
 
     /// With the type that a person says, if they say one of it: whoever cut it may not have known.
     pub fn retagged(&self, message: Message) -> Message {
-        let json = message.json().map(Object::of);
+        let json = message.json().map(IndexedObject::of);
         let said = json.and_then(|object| {
             self.own.iter().find_map(|own| Some(named(Some(own), own.tag(&object)?)))
         });
@@ -130,7 +130,7 @@ impl Protocols {
 
     /// The type of a message that is JSON.
     pub(crate) fn tag_of(&self, json: Text<'_>, event: Option<&str>) -> Tag {
-        match (self.told(&Object::of(json), event.is_some()), event) {
+        match (self.told(&IndexedObject::of(json), event.is_some()), event) {
             (Some((protocol, tag)), event) => {
                 let tag = named(protocol, tag);
                 match &self.learned {
@@ -151,36 +151,40 @@ impl Protocols {
     }
 
     /// The type that a JSON object tells in itself, if it tells one.
-    pub(super) fn typed(&self, message: &Object<'_>) -> Option<Tag> {
+    pub(super) fn typed(&self, message: &IndexedObject<'_>) -> Option<Tag> {
         self.told(message, false).map(|(protocol, tag)| named(protocol, tag))
     }
 
     /// The field whose word is the type of a message, as is known or common.
-    pub(super) fn field(&self, message: &Object<'_>) -> Option<&At> {
+    pub(super) fn field(&self, message: &IndexedObject<'_>) -> Option<&At> {
         let mut all = self.own.iter().chain(KNOWN.iter()).chain(COMMON.iter());
         all.find(|protocol| protocol.tag(message).is_some())?.field(message)
     }
 
     /// The field in which a message says its type, as is known or common, and the type.
     pub(crate) fn said_type(&self, data: &str) -> Option<(&At, String)> {
-        let message = Object::of(Text::read_container(data)?);
+        let message = IndexedObject::of(Text::read_container(data)?);
         let at = self.field(&message)?;
         Some((at, message.word(at)?))
     }
 
     /// The protocol of a message: where none is known, what is common.
-    pub(super) fn of_message(&self, message: &Object<'_>) -> Option<&Protocol> {
+    pub(super) fn of_message(&self, message: &IndexedObject<'_>) -> Option<&Protocol> {
         self.told(message, false).and_then(|(protocol, _)| protocol).or_else(|| COMMON.first())
     }
 
     /// The protocol of a message that is known, or that a person names, and the type.
-    pub(super) fn known(&self, message: &Object<'_>) -> Option<(&Protocol, String)> {
+    pub(super) fn known(&self, message: &IndexedObject<'_>) -> Option<(&Protocol, String)> {
         let mut known = self.own.iter().chain(KNOWN.iter());
         known.find_map(|protocol| Some((protocol, protocol.tag(message)?)))
     }
 
     /// The protocol, if it is one of its own, and the type.
-    fn told(&self, message: &Object<'_>, has_event: bool) -> Option<(Option<&Protocol>, String)> {
+    fn told(
+        &self,
+        message: &IndexedObject<'_>,
+        has_event: bool,
+    ) -> Option<(Option<&Protocol>, String)> {
         if let Some((protocol, tag)) = self.known(message) {
             let finer =
                 self.learned.as_ref().filter(|told| is_within(told, protocol.open(message)));
@@ -199,7 +203,7 @@ impl Protocols {
 
 impl TagSource {
     /// The type that a message says itself.
-    fn tag(&self, message: &Object<'_>) -> Option<String> {
+    fn tag(&self, message: &IndexedObject<'_>) -> Option<String> {
         match self {
             Self::Field(at) | Self::Both(Some(at)) => said(message, at),
             Self::Present(at) => {
@@ -226,7 +230,7 @@ pub(super) fn only<'a>(members: impl Iterator<Item = (Cow<'a, str>, Text<'a>)>) 
 }
 
 /// The word that stands in a field, or yes or no, or a number.
-fn said(message: &Object<'_>, at: &At) -> Option<String> {
+fn said(message: &IndexedObject<'_>, at: &At) -> Option<String> {
     let other = || message.at(at).and_then(Text::scalar).filter(|it| is_code(it));
     message.word(at).or_else(|| other().map(str::to_owned))
 }

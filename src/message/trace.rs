@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::fmt;
 
 use super::{Message, Protocols, Tag, telling};
-use crate::config::Object;
+use crate::config::IndexedObject;
 use crate::text::json::Text;
 
 /// The tags of one body in order. The deltas of one message are one step; keep-alives are set aside.
@@ -128,7 +128,7 @@ impl<'p> Identity<'p> {
         let Some(json) = json.filter(|json| json.container().is_some()) else {
             return Self::default();
         };
-        let object = Object::of(json);
+        let object = IndexedObject::of(json);
         let keys = protocols.of_message(&object).into_iter().flat_map(|protocol| protocol.keys());
         let keys =
             keys.filter_map(|key| Some((Cow::Borrowed(key.as_str()), said(object.at(key)?)?)));

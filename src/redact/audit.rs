@@ -31,7 +31,7 @@ impl fmt::Display for Suspect {
 }
 
 /// The parts of an interaction, each with what it is called.
-type Part = (String, Vec<u8>);
+type LabelledPart = (String, Vec<u8>);
 
 impl Redactor {
     /// What these rules would replace in a cassette, and what else looks like a secret.
@@ -63,7 +63,7 @@ impl Redactor {
     }
 
     /// Whether these rules find nothing in an interaction alone.
-    fn is_clean(&self, interaction: Interaction, before: &[Part]) -> bool {
+    fn is_clean(&self, interaction: Interaction, before: &[LabelledPart]) -> bool {
         let mut alone = vec![interaction];
         apply::recording(self, &mut Recorded::default(), &mut alone);
         parts(&alone[0]) == before
@@ -104,7 +104,10 @@ impl Redactor {
 }
 
 /// The placeholders that came with cleaning.
-fn known<'a>(before: &'a [Part], after: &'a [Part]) -> impl Iterator<Item = (String, String)> + 'a {
+fn known<'a>(
+    before: &'a [LabelledPart],
+    after: &'a [LabelledPart],
+) -> impl Iterator<Item = (String, String)> + 'a {
     before.iter().flat_map(|(place, old)| {
         let new = after.iter().find(|(other, _)| other == place);
         let new = new.filter(|(_, new)| new != old);
@@ -119,7 +122,7 @@ fn known<'a>(before: &'a [Part], after: &'a [Part]) -> impl Iterator<Item = (Str
     })
 }
 
-fn parts(interaction: &Interaction) -> Vec<Part> {
+fn parts(interaction: &Interaction) -> Vec<LabelledPart> {
     let Interaction { request, .. } = interaction;
     let mut parts = vec![
         ("path".to_owned(), request.path.clone().into_bytes()),
@@ -143,7 +146,7 @@ fn parts(interaction: &Interaction) -> Vec<Part> {
     parts
 }
 
-fn fields<'a>(headers: &'a Headers, of: &'a str) -> impl Iterator<Item = Part> + 'a {
+fn fields<'a>(headers: &'a Headers, of: &'a str) -> impl Iterator<Item = LabelledPart> + 'a {
     let field = move |(at, (name, value)): (usize, (&str, &bytes::Bytes))| {
         (format!("field {} `{name}` {of}", at + 1), value.to_vec())
     };
@@ -151,7 +154,7 @@ fn fields<'a>(headers: &'a Headers, of: &'a str) -> impl Iterator<Item = Part> +
 }
 
 /// What a name hints at and looks generated.
-fn generated((place, text): &Part) -> Vec<(String, String)> {
+fn generated((place, text): &LabelledPart) -> Vec<(String, String)> {
     // To ask for each line takes longer than to ask for all.
     if !NAMED.is_match(text) {
         return Vec::new();

@@ -52,14 +52,14 @@ pub(super) fn pairs(text: &str, range: Range<usize>, notes: &mut Notes<'_>) -> V
 }
 
 fn pairs_at(text: &str, range: Range<usize>, depth: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
-    let fields: Vec<form::Field> = form::fields(text, range, &['&', '#', '?']).collect();
+    let fields: Vec<form::FormField> = form::fields(text, range, &['&', '#', '?']).collect();
     // Alone it may be how often something was tried: `pass=2`.
     let mut names = fields.iter().map(|field| form_decoded(&text[field.name.clone()]));
     let is_login = notes.applies(Rule::Names) && names.any(|name| name::is_of_user(&name));
     let mut edits = Vec::new();
     let query = fields.iter().find(|field| &text[field.name.clone()] == "query");
     let query = query.and_then(|field| field.value.clone()).map(|it| form_decoded(&text[it]));
-    for form::Field { name, value } in fields {
+    for form::FormField { name, value } in fields {
         let Some(value) = value else {
             edits.extend(encoded_pairs(&text[name.clone()], (name.start, depth), notes));
             continue;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::body::Incoming;
 
-use super::server::{Answer, Place, no_answer};
+use super::server::{Answer, ServerPlace, no_answer};
 use crate::cassette::{Cassette, End, Name};
 use crate::compare::alignment::Called;
 use crate::config::Rules;
@@ -118,7 +118,7 @@ impl Recorder {
         _: &http::request::Parts,
         _: &str,
         _: Asked,
-        _: Place<'_>,
+        _: ServerPlace<'_>,
     ) -> Answer {
         no_answer(End::Unreachable, "retape was built without the feature `record`")
     }

@@ -14,7 +14,7 @@ use super::misses;
 use crate::cassette::Name;
 use crate::error::Result;
 use crate::serve::recorder::Course;
-use crate::serve::server::{Answer, Place, full, problem};
+use crate::serve::server::{Answer, ServerPlace, full, problem};
 use crate::store::mode::Mode;
 use crate::text::{form, nearest, percent};
 
@@ -53,7 +53,8 @@ pub(super) async fn answer(hub: &Hub, head: &Parts, body: Incoming, asked: &str)
     match (what, &head.method) {
         ("open", &Method::POST) => match body.collect().await {
             Ok(body) => told_or_refused(hub.open(&body.to_bytes()).await.map(|(session, mode)| {
-                let address = Place { session: &session, ..Place::of(&head.headers) }.address();
+                let address =
+                    ServerPlace { session: &session, ..ServerPlace::of(&head.headers) }.address();
                 json!({"session": session, "url": address, "mode": mode.as_str()})
             })),
             Err(_) => refused(StatusCode::BAD_REQUEST, "the request was cut short"),

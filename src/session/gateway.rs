@@ -32,7 +32,7 @@ use crate::review::report::{self, Unsent, Withheld};
 use crate::serve::lock;
 use crate::serve::recorder::{Asked, Tape};
 use crate::serve::replayer::{Lost, Notice, Recorded, Replayer, miss_answer};
-use crate::serve::server::{Address, Answer, Arrival, Place, as_from_server};
+use crate::serve::server::{Address, Answer, Arrival, ServerPlace, as_from_server};
 use crate::store::mode::Mode;
 use crate::store::{self, Journal};
 
@@ -246,12 +246,12 @@ impl Gateway {
     ) -> Answer {
         let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
         let Some(Proxied { session, origin, rule }) = proxied else {
-            let place = Place::of(&head.headers);
+            let place = ServerPlace::of(&head.headers);
             let of_host = place.origin.and_then(|(_, host)| session_of_host(host));
             let of_host = of_host.unwrap_or_default();
             let address = self.address(path, &of_host).await;
             let (session, server) = (address.session, address.server);
-            let place = Place { session, server, ..place };
+            let place = ServerPlace { session, server, ..place };
             return self.serve_at(head, &address.or_of(&of_host), asked, place).await;
         };
         // Without the proxy a session has the servers that were named, and all else leads to the first;
@@ -263,9 +263,9 @@ impl Gateway {
         };
         let leads_to_first = self.settings.proxy.is_none() && !self.settings.given.is_opened;
         let (target, place) = if is_first || (leads_to_first && !is_named().await) {
-            (Cow::Borrowed(path), Place::at(origin))
+            (Cow::Borrowed(path), ServerPlace::at(origin))
         } else {
-            (Cow::Owned(format!("{origin}{path}")), Place::default())
+            (Cow::Owned(format!("{origin}{path}")), ServerPlace::default())
         };
         if let (HostRule::Passed, Some(live)) = (rule, &self.untouched) {
             self.note_passed();
@@ -283,7 +283,7 @@ impl Gateway {
         head: &Parts,
         address: &Address<'_>,
         asked: Asked,
-        place: Place<'_>,
+        place: ServerPlace<'_>,
     ) -> Answer {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let slot = match self.slot(address) {

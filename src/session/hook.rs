@@ -16,7 +16,7 @@ use super::inspect;
 use super::track::{self, Played, Track, Unanswered, Whole};
 use crate::serve::recorder::Asked;
 use crate::serve::replayer::Compared;
-use crate::serve::server::{Answer, Arrival, Place, header_map};
+use crate::serve::server::{Answer, Arrival, ServerPlace, header_map};
 
 /// Where a function of a test runner is asked what counts in a request.
 ///
@@ -159,7 +159,7 @@ impl Hooked {
         Self { head, target, body }
     }
 
-    pub(super) fn whole<'h>(&'h self, place: Place<'h>) -> Whole<'h> {
+    pub(super) fn whole<'h>(&'h self, place: ServerPlace<'h>) -> Whole<'h> {
         let arrival = Arrival { head: &self.head, target: &self.target, place };
         Whole { arrival, body: self.body.clone() }
     }

@@ -16,7 +16,7 @@ use crate::error::{Error, Kind, Result};
 use crate::review::report::{self, Rerun};
 use crate::serve::lock;
 use crate::serve::replayer::{MISS, Recorded, Replayer, SHOULD_RETRY};
-use crate::serve::server::{Answer, Arrival, OURS, Place};
+use crate::serve::server::{Answer, Arrival, OURS, ServerPlace};
 use crate::store;
 
 /// Lets a mock server answer from a cassette, given by the path of its file.
@@ -136,7 +136,7 @@ impl Player {
             Some(query) => format!("{}?{query}", request.url.path()),
             None => request.url.path().to_owned(),
         };
-        let place = Place::of(&head.headers);
+        let place = ServerPlace::of(&head.headers);
         let arrival = Arrival { head: &head, target: &target, place };
         match self.replayer.answer_at_once(arrival, request.body.clone().into()) {
             Ok(answer) => template(answer),

@@ -45,7 +45,7 @@ pub use file::{exists, load, load_file, load_rules, path_of, save, text_of};
 pub(crate) use file::{how_to_come_by, load_with, nearest, open};
 #[cfg(feature = "cli")]
 pub(crate) use import::{Became, Facts, Import, Present, Secrets, import, sources};
-pub(crate) use journal::{Alarm, Entry, Journal, Place, Reader, Recovered};
+pub(crate) use journal::{Alarm, Entry, EntrySpan, Journal, Reader, Recovered};
 pub(crate) use large::Pieces;
 #[cfg(any(feature = "cli", feature = "insta"))]
 pub(crate) use list::list;

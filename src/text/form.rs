@@ -9,7 +9,7 @@ use super::percent::form_decoded;
 
 /// A field. Offsets count from the beginning of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Field {
+pub(crate) struct FormField {
     /// Where its name stands.
     pub(crate) name: Range<usize>,
     /// Where its value stands, if there is a `=`.
@@ -21,14 +21,14 @@ pub(crate) fn fields<'t>(
     text: &'t str,
     range: Range<usize>,
     marks: &'t [char],
-) -> impl Iterator<Item = Field> + 't {
+) -> impl Iterator<Item = FormField> + 't {
     let mut next = range.start;
     text[range].split(marks).filter_map(move |field| {
         let (start, end) = (next, next + field.len());
         next = end + 1;
         let equals = field.find('=').map(|at| start + at);
         let name = start..equals.unwrap_or(end);
-        (!field.is_empty()).then(|| Field { name, value: equals.map(|at| at + 1..end) })
+        (!field.is_empty()).then(|| FormField { name, value: equals.map(|at| at + 1..end) })
     })
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// A value, and what stands between it and the one before.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct MarkupValue {
     /// Marks, white space and what else is no value.
     pub(crate) before: Range<usize>,
     /// The name of the element or of the attribute, without its namespace.
@@ -20,7 +20,7 @@ pub(crate) fn is_markup(text: &str) -> bool {
 }
 
 /// Cuts a text. What is not well-formed is cut as well, and nothing is left out.
-pub(crate) fn pieces(text: &str) -> Vec<Piece> {
+pub(crate) fn pieces(text: &str) -> Vec<MarkupValue> {
     let mut cutter = Cutter { text, pieces: Vec::new(), end: 0 };
     let (mut at, mut name) = (0, 0..0);
     while at < text.len() {
@@ -50,7 +50,7 @@ pub(crate) fn pieces(text: &str) -> Vec<Piece> {
         };
     }
     let rest = cutter.end..text.len();
-    cutter.pieces.push(Piece { before: rest, name: 0..0, value: text.len()..text.len() });
+    cutter.pieces.push(MarkupValue { before: rest, name: 0..0, value: text.len()..text.len() });
     cutter.pieces
 }
 
@@ -58,7 +58,7 @@ const DATA: &str = "<![CDATA[";
 
 struct Cutter<'t> {
     text: &'t str,
-    pieces: Vec<Piece>,
+    pieces: Vec<MarkupValue>,
     /// Where the last value ends.
     end: usize,
 }
@@ -94,7 +94,7 @@ impl Cutter<'_> {
             if !value.is_empty() {
                 let value = from..from + value.len();
                 let before = std::mem::replace(&mut self.end, value.end)..value.start;
-                self.pieces.push(Piece { before, name: name.clone(), value });
+                self.pieces.push(MarkupValue { before, name: name.clone(), value });
             }
         }
     }

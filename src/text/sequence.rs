@@ -6,7 +6,7 @@ use similar::{Algorithm, DiffTag, capture_diff_slices};
 
 /// One step through two lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum Pairing {
     /// An element of each.
     Both(usize, usize),
     /// An element of the old one alone.
@@ -33,13 +33,13 @@ pub(crate) fn align(
     new: &[u64],
     rates: Rates,
     unlike: impl Fn(usize, usize) -> u32,
-) -> Vec<Step> {
+) -> Vec<Pairing> {
     let same = |(one, other): &(&u64, &u64)| one == other;
     let front = old.iter().zip(new).take_while(same).count();
     let ends = old[front..].iter().rev().zip(new[front..].iter().rev());
     let back = ends.take_while(same).count();
     let (olds, news) = (front..old.len() - back, front..new.len() - back);
-    let mut steps: Vec<Step> = in_step(0..front, 0..front).collect();
+    let mut steps: Vec<Pairing> = in_step(0..front, 0..front).collect();
     if olds.len().max(news.len()) > rates.longest {
         steps.extend(in_step(olds.clone(), news.clone()));
     } else {
@@ -65,19 +65,19 @@ pub(crate) fn cheapest(
     new: Range<usize>,
     alone: u32,
     unlike: impl Fn(usize, usize) -> u32,
-) -> Vec<Step> {
+) -> Vec<Pairing> {
     let width = new.len() + 1;
     // From each pair of places on: what the rest costs, and the first step of it.
-    let mut rest: Vec<(u32, Option<Step>)> = vec![(0, None); (old.len() + 1) * width];
+    let mut rest: Vec<(u32, Option<Pairing>)> = vec![(0, None); (old.len() + 1) * width];
     for one in (0..=old.len()).rev() {
         for other in (0..=new.len()).rev() {
             let from = |one: usize, other: usize| rest[one * width + other].0;
             let (at, with) = (old.start + one, new.start + other);
             let (more_old, more_new) = (one < old.len(), other < new.len());
             let both = (more_old && more_new)
-                .then(|| (unlike(at, with) + from(one + 1, other + 1), Step::Both(at, with)));
-            let gone = more_old.then(|| (alone + from(one + 1, other), Step::Old(at)));
-            let fresh = more_new.then(|| (alone + from(one, other + 1), Step::New(with)));
+                .then(|| (unlike(at, with) + from(one + 1, other + 1), Pairing::Both(at, with)));
+            let gone = more_old.then(|| (alone + from(one + 1, other), Pairing::Old(at)));
+            let fresh = more_new.then(|| (alone + from(one, other + 1), Pairing::New(with)));
             let choices = [both, gone, fresh].into_iter().flatten();
             if let Some((cost, step)) = choices.min_by_key(|(cost, _)| *cost) {
                 rest[one * width + other] = (cost, Some(step));
@@ -86,18 +86,18 @@ pub(crate) fn cheapest(
     }
     let (mut steps, mut one, mut other) = (Vec::new(), 0, 0);
     while let Some(step) = rest[one * width + other].1 {
-        one += usize::from(!matches!(step, Step::New(_)));
-        other += usize::from(!matches!(step, Step::Old(_)));
+        one += usize::from(!matches!(step, Pairing::New(_)));
+        other += usize::from(!matches!(step, Pairing::Old(_)));
         steps.push(step);
     }
     steps
 }
 
 /// One by one; what is left of the longer list stands alone.
-fn in_step(old: Range<usize>, new: Range<usize>) -> impl Iterator<Item = Step> {
+fn in_step(old: Range<usize>, new: Range<usize>) -> impl Iterator<Item = Pairing> {
     let both = old.len().min(new.len());
-    let pairs = old.clone().zip(new.clone()).map(|(one, other)| Step::Both(one, other));
-    pairs.chain(old.skip(both).map(Step::Old)).chain(new.skip(both).map(Step::New))
+    let pairs = old.clone().zip(new.clone()).map(|(one, other)| Pairing::Both(one, other));
+    pairs.chain(old.skip(both).map(Pairing::Old)).chain(new.skip(both).map(Pairing::New))
 }
 
 #[cfg(test)]
@@ -106,7 +106,7 @@ mod tests {
 
     const RATES: Rates = Rates { longest: 8, most_pairs: 12, alone: 45 };
 
-    fn check(old: &str, new: &str, expected: &[Step]) {
+    fn check(old: &str, new: &str, expected: &[Pairing]) {
         let unlike = |at: usize, with: usize| {
             let (old, new) = (old.as_bytes()[at], new.as_bytes()[with]);
             if old.eq_ignore_ascii_case(&new) { 20 } else { 100 }
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn equal_elements_are_partners_and_between_them_those_that_are_alike() {
-        use Step::{Both, New, Old};
+        use Pairing::{Both, New, Old};
         check("abc", "abc", &[Both(0, 0), Both(1, 1), Both(2, 2)]);
         check("abc", "axbc", &[Both(0, 0), New(1), Both(1, 2), Both(2, 3)]);
         check("abc", "ac", &[Both(0, 0), Old(1), Both(2, 1)]);
@@ -128,9 +128,9 @@ mod tests {
 
     #[test]
     fn what_is_too_much_is_paired_one_by_one() {
-        use Step::{Both, New};
+        use Pairing::{Both, New};
         check("abcd", "wABCD", &[Both(0, 0), Both(1, 1), Both(2, 2), Both(3, 3), New(4)]);
-        let pairs: Vec<Step> = (0..9).map(|at| Both(at, at)).collect();
+        let pairs: Vec<Pairing> = (0..9).map(|at| Both(at, at)).collect();
         check("abcdefghi", "bcdefghia", &pairs);
     }
 }

@@ -15,7 +15,7 @@ pub(crate) struct Line {
 
 /// A line of an event: `name: value`. A comment has an empty name; a line without a colon is a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Field {
+pub(crate) struct FieldLine {
     /// Where its name stands.
     pub(crate) name: Range<usize>,
     /// Where its value stands, behind the colon and one space.
@@ -80,7 +80,7 @@ pub(crate) fn event_ends(text: &[u8]) -> Vec<usize> {
 impl Line {
     /// Where the data stands, if it is the line of an event that has some.
     pub(crate) fn data(&self, text: &[u8]) -> Option<Range<usize>> {
-        let Field { name, value } = self.field(text);
+        let FieldLine { name, value } = self.field(text);
         (text[name.clone()] == *b"data" && name.end < value.start).then_some(value)
     }
 
@@ -90,18 +90,18 @@ impl Line {
     }
 
     /// The field that it is in an event.
-    pub(crate) fn field(&self, text: &[u8]) -> Field {
+    pub(crate) fn field(&self, text: &[u8]) -> FieldLine {
         let Range { start, end } = self.content;
         let Some(colon) = memchr::memchr(b':', &text[start..end]) else {
-            return Field { name: start..end, value: end..end };
+            return FieldLine { name: start..end, value: end..end };
         };
         let colon = start + colon;
         let space = usize::from(text[colon + 1..end].first() == Some(&b' '));
-        Field { name: start..colon, value: colon + 1 + space..end }
+        FieldLine { name: start..colon, value: colon + 1 + space..end }
     }
 }
 
-impl Field {
+impl FieldLine {
     /// What parts name and value: a colon, and a space behind it in most streams.
     pub(crate) fn colon<'t>(&self, text: &'t str) -> &'t str {
         &text[self.name.end..self.value.start]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Exchanges, Part};
+use super::{ExchangePart, Exchanges};
 use crate::cassette::calls::is_identifier;
 use crate::cassette::{Body, Chunk, Interaction, Outcome};
 use crate::text::json::Text;
@@ -40,7 +40,7 @@ impl Exchanges {
     pub(super) fn by_thing(&mut self) {
         let mut sockets: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (at, spot) in self.spots.iter().enumerate() {
-            if matches!(spot.part, Part::Frame(_)) {
+            if matches!(spot.part, ExchangePart::Frame(_)) {
                 sockets.entry(spot.interaction).or_default().push(at);
             }
         }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::chunk::{self, Line, Usual};
+use super::chunk::{self, ChunkLine, Usual};
 use super::encoded::{self, Encoded};
 use super::form::Form;
 use super::reader::Reader;
@@ -121,7 +121,7 @@ pub(super) struct Parts<'a> {
     length: Option<usize>,
     style: Option<Style>,
     framing: Option<Framing>,
-    stream: Option<Vec<Line<'a>>>,
+    stream: Option<Vec<ChunkLine<'a>>>,
     chunks: Option<Vec<(u64, usize)>>,
     encoded: Option<Encoded<'a>>,
 }
@@ -147,7 +147,7 @@ impl<'a> Parts<'a> {
             "layout" => self.style = Some(Style::read(reader)?),
             "framing" => self.framing = Some(Framing::read(reader)?),
             "encoded" => self.encoded = Some(Encoded::read(reader)?),
-            "stream" => self.stream = Some(reader.list(Line::read)?),
+            "stream" => self.stream = Some(reader.list(ChunkLine::read)?),
             "chunks" => {
                 let pair = |reader: &mut Reader<'a>| reader.pair(Reader::number, Reader::count);
                 self.chunks = Some(reader.list(pair)?);
@@ -203,7 +203,7 @@ impl<'a> Parts<'a> {
             let usual = Usual { style, framing };
             // What does not say when it came, came with what is before it.
             let mut latest = 0;
-            let chunk = |line: Line<'a>| {
+            let chunk = |line: ChunkLine<'a>| {
                 latest = line.ms.unwrap_or(latest);
                 Ok(Chunk { ms: latest, bytes: line.bytes(usual, fetch)? })
             };

@@ -103,14 +103,14 @@ fn write_text(w: &mut Writer, bytes: &[u8], usual: Usual) -> bool {
 
 fn proved(w: &mut Writer, bytes: &[u8], usual: Usual, write: impl FnOnce(&mut Writer)) -> bool {
     w.proved(write, |reader, bodies| {
-        let line = Line::read(reader)?;
+        let line = ChunkLine::read(reader)?;
         Ok(line.bytes(usual, &mut sidecar::among(bodies))? == bytes)
     })
 }
 
 /// A line as it was read.
 #[derive(Debug, Default)]
-pub(super) struct Line<'a> {
+pub(super) struct ChunkLine<'a> {
     here: Reader<'a>,
     /// When it came, if that is said.
     pub(super) ms: Option<u64>,
@@ -120,7 +120,7 @@ pub(super) struct Line<'a> {
     length: Option<usize>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> ChunkLine<'a> {
     const MEMBERS: &'static [&'static str] = &["ms", "layout", "framing", "bytes"];
 
     pub(super) fn read(reader: &mut Reader<'a>) -> Result<Self> {

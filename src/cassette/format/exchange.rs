@@ -258,7 +258,7 @@ struct Answer<'a> {
     headers: Option<Headers>,
     parts: Parts<'a>,
     trailers: Option<Headers>,
-    frames: Vec<frames::Line<'a>>,
+    frames: Vec<frames::FrameLine<'a>>,
     left: Option<u64>,
     end: Option<End>,
 }
@@ -288,7 +288,7 @@ fn read_outcome(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<Outcom
             // It only repeats for people what the body says.
             TRACE => drop(reader.list(|reader| reader.string())?),
             "trailers" => answer.trailers = Some(headers::read(reader)?),
-            frames::MEMBER => answer.frames = reader.list(frames::Line::read)?,
+            frames::MEMBER => answer.frames = reader.list(frames::FrameLine::read)?,
             LEFT => answer.left = Some(reader.number()?),
             "end" => answer.end = Some(read_end(reader)?),
             _ => answer.parts.member(reader, name)?,

@@ -97,7 +97,7 @@ fn proved(
     write: impl FnOnce(&mut Writer),
 ) -> bool {
     w.proved(write, |reader, bodies| {
-        let line = Line::read(reader)?;
+        let line = FrameLine::read(reader)?;
         let read = line.form_bytes(usual, &mut sidecar::among(bodies))?;
         Ok(frame.message() == Some(bytes) && read.as_ref() == Some(bytes))
     })
@@ -105,7 +105,7 @@ fn proved(
 
 /// A line as it was read.
 #[derive(Debug, Default)]
-pub(super) struct Line<'a> {
+pub(super) struct FrameLine<'a> {
     here: Reader<'a>,
     ms: Option<u64>,
     from: Option<Peer>,
@@ -118,7 +118,7 @@ pub(super) struct Line<'a> {
     reason: String,
 }
 
-impl<'a> Line<'a> {
+impl<'a> FrameLine<'a> {
     const MEMBERS: &'static [&'static str] =
         &["ms", "from", "type", "layout", "bytes", "fragments", "close", "reason"];
 

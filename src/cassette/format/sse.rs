@@ -20,13 +20,13 @@ pub(super) struct Events<'a>(Vec<Event<'a>>);
 /// The lines of an event in order.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Event<'a> {
-    lines: Vec<(Field, Value<'a>)>,
+    lines: Vec<(FieldKind, Value<'a>)>,
     /// The layout of its JSON, where it is not the one of the stream.
     style: Option<Style>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Field {
+enum FieldKind {
     Event,
     Id,
     Retry,
@@ -112,7 +112,7 @@ impl<'a> Event<'a> {
             return None;
         }
         for (field, value) in &mut self.lines {
-            if *field != Field::Data {
+            if *field != FieldKind::Data {
                 continue;
             }
             let Value::Text(Cow::Borrowed(payload)) = *value else { continue };
@@ -157,8 +157,9 @@ impl<'a> Event<'a> {
 
     fn read(reader: &mut Reader<'a>) -> Result<Self> {
         let mut event = Self::default();
-        reader.object(&[Field::WORDS, &["layout"]], |reader, name| {
-            match Field::from_word(name) {
+        reader.object(
+            &[FieldKind::WORDS, &["layout"]],
+            |reader, name| match FieldKind::from_word(name) {
                 None => {
                     event.style = Some(Style::read_on_line(reader)?);
                     Ok(())
@@ -173,16 +174,16 @@ impl<'a> Event<'a> {
                     event.lines.push((field, Value::read(reader, field)?));
                     Ok(())
                 }
-            }
-        })?;
+            },
+        )?;
         Ok(event)
     }
 }
 
 // Their names in the file.
-words!(Field: Event "event", Id "id", Retry "retry", Data "data", Comment "comment");
+words!(FieldKind: Event "event", Id "id", Retry "retry", Data "data", Comment "comment");
 
-impl Field {
+impl FieldKind {
     fn on_wire(self) -> &'static str {
         if self == Self::Comment { "" } else { self.as_str() }
     }
@@ -202,12 +203,12 @@ impl<'a> Value<'a> {
         matches!(self, Self::Json(json) if json.as_str().starts_with('['))
     }
 
-    fn write(&self, w: &mut Writer, field: Field) {
+    fn write(&self, w: &mut Writer, field: FieldKind) {
         match self {
             Self::Nothing => w.null(),
             Self::Json(json) => w.json(*json),
             Self::Text(text) => match text.parse::<u64>() {
-                Ok(number) if field == Field::Retry && number.to_string() == **text => {
+                Ok(number) if field == FieldKind::Retry && number.to_string() == **text => {
                     w.number(number);
                 }
                 _ => w.string(text),
@@ -215,11 +216,13 @@ impl<'a> Value<'a> {
         }
     }
 
-    fn read(reader: &mut Reader<'a>, field: Field) -> Result<Self> {
+    fn read(reader: &mut Reader<'a>, field: FieldKind) -> Result<Self> {
         match (field, reader.peek()) {
-            (Field::Data, b'{' | b'[') => reader.container().map(Self::Json),
+            (FieldKind::Data, b'{' | b'[') => reader.container().map(Self::Json),
             (_, b'n') => reader.null().map(|()| Self::Nothing),
-            (Field::Retry, b'0'..=b'9') => Ok(Self::Text(Cow::Owned(reader.number()?.to_string()))),
+            (FieldKind::Retry, b'0'..=b'9') => {
+                Ok(Self::Text(Cow::Owned(reader.number()?.to_string())))
+            }
             _ => {
                 let here = reader.clone();
                 let text = reader.string()?;
@@ -232,10 +235,10 @@ impl<'a> Value<'a> {
     }
 }
 
-fn parse<'a>(text: &'a str, line: &sse::Line, framing: Framing) -> Option<(Field, Value<'a>)> {
+fn parse<'a>(text: &'a str, line: &sse::Line, framing: Framing) -> Option<(FieldKind, Value<'a>)> {
     let found = line.field(text.as_bytes());
     let name = &text[found.name.clone()];
-    let field = Field::called_on_wire(name).filter(|field| field.on_wire() == name);
+    let field = FieldKind::called_on_wire(name).filter(|field| field.on_wire() == name);
     let colon = found.colon(text);
     let value = if colon == framing.colon {
         Value::Text(Cow::Borrowed(&text[found.value]))

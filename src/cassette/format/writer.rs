@@ -10,7 +10,7 @@ use super::reader::Reader;
 use super::sidecar;
 use crate::cassette::large::{self, Larges};
 use crate::error::Result;
-use crate::text::json::{Layout, Place, Text, fitted, push_escape};
+use crate::text::json::{Layout, Margin, Text, fitted, push_escape};
 
 /// A file being written: its text, and the bodies beside it.
 #[derive(Debug, Default)]
@@ -128,7 +128,7 @@ impl Writer {
             return Layout::Spaced.write(json, &mut self.text);
         }
         let line = self.text.rfind('\n').map_or(0, |at| at + 1);
-        let place = Place { column: self.text[line..].chars().count(), depth: self.open.len() };
+        let place = Margin { column: self.text[line..].chars().count(), depth: self.open.len() };
         fitted(json, place, &mut self.text);
     }
 

@@ -41,17 +41,17 @@ const COUNTED: [&str; 26] = [
 const ATTEMPTS: [&str; 3] = ["x-stainless-retry-count", "x-retry-count", "retry-attempt"];
 
 /// Header fields, their values as bytes.
-pub(crate) trait Fields<'h>: Iterator<Item = (&'h str, &'h [u8])> {}
+pub(crate) trait HeaderFields<'h>: Iterator<Item = (&'h str, &'h [u8])> {}
 
-impl<'h, I: Iterator<Item = (&'h str, &'h [u8])>> Fields<'h> for I {}
+impl<'h, I: Iterator<Item = (&'h str, &'h [u8])>> HeaderFields<'h> for I {}
 
 /// The fields of a request of a cassette.
-pub(crate) fn fields(headers: &Headers) -> impl Fields<'_> {
+pub(crate) fn fields(headers: &Headers) -> impl HeaderFields<'_> {
     headers.iter().map(|(name, value)| (name, &**value))
 }
 
 /// A field that counts.
-pub(crate) struct Field<'h, 'r> {
+pub(crate) struct HeaderField<'h, 'r> {
     pub(crate) name: &'h str,
     /// What counts of its value.
     pub(crate) text: Cow<'h, str>,
@@ -60,10 +60,10 @@ pub(crate) struct Field<'h, 'r> {
 
 /// The fields of a header that count.
 pub(crate) fn counted<'h, 'r>(
-    fields: impl Fields<'h>,
+    fields: impl HeaderFields<'h>,
     rules: &'r Rules,
     has_body: bool,
-) -> impl Iterator<Item = Field<'h, 'r>> {
+) -> impl Iterator<Item = HeaderField<'h, 'r>> {
     let ruled = !rules.is_empty();
     fields.filter_map(move |(name, value)| {
         let treatment = if ruled { rules.of_header(name) } else { None };
@@ -74,7 +74,7 @@ pub(crate) fn counted<'h, 'r>(
         let counted = Counted::of(name).or_else(|| (ruled && is_extra()).then_some(Counted::Whole));
         let counted = counted.filter(|_| treatment != Some(Treatment::Ignore))?;
         let text = counted.text(value, has_body)?;
-        Some(Field { name, text, treatment })
+        Some(HeaderField { name, text, treatment })
     })
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn lowercase(name: &str) -> Cow<'_, str> {
 }
 
 /// Equal for headers that are equal in what counts, if no rule leaves out a part of a field.
-pub(crate) fn hash<'h>(fields: impl Fields<'h>, rules: &Rules, has_body: bool) -> u64 {
+pub(crate) fn hash<'h>(fields: impl HeaderFields<'h>, rules: &Rules, has_body: bool) -> u64 {
     counted(fields, rules, has_body).fold(0, |sum, field| {
         sum.wrapping_add(combine(&[hash_of(&*lowercase(field.name)), hash_of(&*field.text)]))
     })
@@ -182,7 +182,7 @@ fn essence(text: &str) -> &str {
 }
 
 /// Which attempt at the same call a request is, counted from 0, if the client says so.
-pub(crate) fn attempt<'h>(mut fields: impl Fields<'h>) -> Option<u32> {
+pub(crate) fn attempt<'h>(mut fields: impl HeaderFields<'h>) -> Option<u32> {
     let (_, value) = fields.find(|(name, _)| counts_attempts(name))?;
     std::str::from_utf8(value).ok()?.trim().parse().ok()
 }

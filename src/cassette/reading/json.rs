@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::hash::{combine, hash_of};
-use super::{BODY, Kind, Node, Reader, Root, Step};
+use super::{BODY, Kind, Node, PathStep, Reader, Root};
 
 use crate::config::{self, Treatment};
 use crate::text::json::{Layout, Text, Token, canonical_number, unescape};
@@ -53,9 +53,9 @@ struct Open<'t> {
 }
 
 /// Where a value is about to be put.
-struct Spot<'t> {
+struct NodeSlot<'t> {
     parent: Option<usize>,
-    step: Step<'t>,
+    step: PathStep<'t>,
     place: u64,
     wild: u64,
     way: u64,
@@ -137,14 +137,23 @@ impl<'r, 't> Json<'r, 't> {
     }
 
     /// Where the next value stands.
-    fn spot(&mut self, root: Option<Root<'t>>) -> Spot<'t> {
+    fn spot(&mut self, root: Option<Root<'t>>) -> NodeSlot<'t> {
         let Some(open) = self.open.last_mut() else {
-            let root = root.unwrap_or(Root::new(Step::Body, BODY));
+            let root = root.unwrap_or(Root::new(PathStep::Body, BODY));
             let said = self.places.get(&BODY).and_then(|said| said.first()).copied();
             let (place, said) = (root.place, root.rule.or(said));
             let step = root.step;
             let (wild, way, in_set) = (place, BODY, false);
-            return Spot { parent: None, step, place, wild, way, said, inherited: None, in_set };
+            return NodeSlot {
+                parent: None,
+                step,
+                place,
+                wild,
+                way,
+                said,
+                inherited: None,
+                in_set,
+            };
         };
         let (inside, any) = {
             let parent = &self.reader.nodes[open.node];
@@ -154,14 +163,14 @@ impl<'r, 't> Json<'r, 't> {
             Some(key) => {
                 let name = hash_of(&*key);
                 let at = |place| combine(&[place, name]);
-                (Step::Member(key), at(inside), at(any), at(open.way))
+                (PathStep::Member(key), at(inside), at(any), at(open.way))
             }
             None => {
                 let number = open.items as u64;
                 let index = if open.kind == Kind::Set { ANY } else { number };
                 let place = combine(&[inside, index]);
                 let way = combine(&[open.way, number]);
-                (Step::Item(open.items), place, combine(&[any, ANY]), way)
+                (PathStep::Item(open.items), place, combine(&[any, ANY]), way)
             }
         };
         let in_set = open.in_set || open.kind == Kind::Set;
@@ -171,10 +180,10 @@ impl<'r, 't> Json<'r, 't> {
             self.places.get(&way).and_then(|said| said.first()).copied()
         };
         let (parent, inherited) = (Some(open.node), open.rule);
-        Spot { parent, step, place, wild, way, said, inherited, in_set }
+        NodeSlot { parent, step, place, wild, way, said, inherited, in_set }
     }
 
-    fn enter(&mut self, spot: Spot<'t>, bracket: u8, spelled: &'t str) {
+    fn enter(&mut self, spot: NodeSlot<'t>, bracket: u8, spelled: &'t str) {
         let says = |treatment: &Treatment<'t>| {
             self.places.get(&spot.way).is_some_and(|said| said.contains(treatment))
         };
@@ -211,7 +220,7 @@ impl<'r, 't> Json<'r, 't> {
         self.add(closed.node, hash);
     }
 
-    fn leaf(&mut self, spot: Spot<'t>, text: Cow<'t, str>, spelled: &'t str, kind: Kind) {
+    fn leaf(&mut self, spot: NodeSlot<'t>, text: Cow<'t, str>, spelled: &'t str, kind: Kind) {
         let rule = spot.said.or(spot.inherited);
         let text = match rule {
             Some(rule) => rule.left(text),
@@ -230,7 +239,13 @@ impl<'r, 't> Json<'r, 't> {
         self.add(at, hash);
     }
 
-    fn push(&mut self, spot: Spot<'t>, text: Cow<'t, str>, spelled: &'t str, kind: Kind) -> usize {
+    fn push(
+        &mut self,
+        spot: NodeSlot<'t>,
+        text: Cow<'t, str>,
+        spelled: &'t str,
+        kind: Kind,
+    ) -> usize {
         let number = self.reader.nodes.len();
         self.reader.nodes.push(Node {
             parent: spot.parent.unwrap_or(number) as u32,
@@ -255,7 +270,9 @@ impl<'r, 't> Json<'r, 't> {
         parent.counted += 1;
         parent.sum = match (&self.reader.nodes[node].step, parent.kind) {
             // Members are summed, so that their order does not count.
-            (Step::Member(name), _) => parent.sum.wrapping_add(combine(&[hash_of(&**name), value])),
+            (PathStep::Member(name), _) => {
+                parent.sum.wrapping_add(combine(&[hash_of(&**name), value]))
+            }
             (_, Kind::Set) => parent.sum.wrapping_add(combine(&[value])),
             _ => combine(&[parent.sum, value]),
         };

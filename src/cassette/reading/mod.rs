@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use self::hash::{combine, hash_of};
-use self::header::Fields;
+use self::header::HeaderFields;
 use self::json::Json;
 pub(crate) use self::json::is_set;
 use super::Place;
@@ -37,7 +37,7 @@ pub(crate) struct Node<'t> {
     /// Behind the last node that is in it.
     pub(crate) end: u32,
     /// How it is reached from there.
-    pub(crate) step: Step<'t>,
+    pub(crate) step: PathStep<'t>,
     pub(crate) kind: Kind,
     /// What it says: of a string without quotes and escapes.
     pub(crate) text: Cow<'t, str>,
@@ -57,7 +57,7 @@ pub(crate) struct Node<'t> {
 
 /// How a value is reached from what it is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Step<'t> {
+pub(crate) enum PathStep<'t> {
     Method,
     /// The server, if it is not the first one of the cassette.
     Origin,
@@ -103,10 +103,14 @@ impl<'t> Reading<'t> {
     /// Reads a request, whose body is given without its coding.
     pub(crate) fn of(request: &'t Request, body: &'t [u8], rules: &'t Rules) -> Self {
         let mut reader = Reader { nodes: Vec::with_capacity(32), rules };
-        reader.leaf(Root::new(Step::Method, METHOD), request.method.as_str().into(), Kind::Text);
+        reader.leaf(
+            Root::new(PathStep::Method, METHOD),
+            request.method.as_str().into(),
+            Kind::Text,
+        );
         let (origin, path) = target::split(request.path_only());
         if !origin.is_empty() {
-            reader.leaf(Root::new(Step::Origin, ORIGIN), origin.into(), Kind::Text);
+            reader.leaf(Root::new(PathStep::Origin, ORIGIN), origin.into(), Kind::Text);
         }
         reader.path(path);
         reader.fields(request.query().unwrap_or(""), QUERY);
@@ -120,7 +124,7 @@ impl<'t> Reading<'t> {
     /// Reads a JSON text, or another one.
     pub(crate) fn of_text(text: &'t str, rules: &'t Rules) -> Self {
         let mut reader = Reader { nodes: Vec::with_capacity(32), rules };
-        reader.content(Root::new(Step::Body, BODY), text.as_bytes(), Text::read(text));
+        reader.content(Root::new(PathStep::Body, BODY), text.as_bytes(), Text::read(text));
         Self { nodes: reader.nodes, body: text.as_bytes() }
     }
 
@@ -162,7 +166,7 @@ impl<'t> Reading<'t> {
         let mut at = node;
         loop {
             match &self.nodes[at].step {
-                Step::Item(_) if self.nodes[at].parent as usize != at => {
+                PathStep::Item(_) if self.nodes[at].parent as usize != at => {
                     at = self.nodes[at].parent as usize;
                 }
                 step => return step.name(),
@@ -176,9 +180,9 @@ impl<'t> Reading<'t> {
         let mut at = node;
         loop {
             match &self.nodes[at].step {
-                Step::Member(name) => pointer.push(Cow::Borrowed(&**name)),
-                Step::Item(number) => pointer.push(Cow::Owned(number.to_string())),
-                Step::Body if !self.nodes[at].spelled.is_empty() && pointer.is_empty() => {
+                PathStep::Member(name) => pointer.push(Cow::Borrowed(&**name)),
+                PathStep::Item(number) => pointer.push(Cow::Owned(number.to_string())),
+                PathStep::Body if !self.nodes[at].spelled.is_empty() && pointer.is_empty() => {
                     return Place::Json(String::new());
                 }
                 step => return step.place(pointer.into_iter().rev()),
@@ -188,7 +192,7 @@ impl<'t> Reading<'t> {
     }
 }
 
-impl Step<'_> {
+impl PathStep<'_> {
     fn is_of_line(&self) -> bool {
         matches!(self, Self::Method | Self::Origin | Self::Path | Self::Segment(_))
     }
@@ -263,13 +267,13 @@ impl Kind {
 
 /// Where a value begins that is in no other.
 struct Root<'t> {
-    step: Step<'t>,
+    step: PathStep<'t>,
     place: u64,
     rule: Option<Treatment<'t>>,
 }
 
 impl<'t> Root<'t> {
-    fn new(step: Step<'t>, place: u64) -> Self {
+    fn new(step: PathStep<'t>, place: u64) -> Self {
         Self { step, place, rule: None }
     }
 }
@@ -286,12 +290,12 @@ impl<'t> Reader<'t> {
             return;
         }
         if matches!(rule, Some(Treatment::Pattern(_))) {
-            let root = Root { step: Step::Path, place: PATH, rule };
+            let root = Root { step: PathStep::Path, place: PATH, rule };
             return self.leaf(root, percent::decoded(path), Kind::Text);
         }
         for (number, segment) in path.split('/').enumerate() {
             let place = combine(&[PATH, number as u64]);
-            let root = Root { step: Step::Segment(number), place, rule };
+            let root = Root { step: PathStep::Segment(number), place, rule };
             self.leaf(root, percent::decoded(segment), Kind::Text);
         }
     }
@@ -302,18 +306,19 @@ impl<'t> Reader<'t> {
             let name = percent::form_decoded(name);
             let place = combine(&[of, hash_of(&*name)]);
             let (rule, step) = if of == QUERY {
-                (self.rules.of_query(&name), Step::Query(name))
+                (self.rules.of_query(&name), PathStep::Query(name))
             } else {
-                (self.rules.of_form(&name), Step::Form(name))
+                (self.rules.of_form(&name), PathStep::Form(name))
             };
             self.leaf(Root { step, place, rule }, percent::form_decoded(value), Kind::Text);
         }
     }
 
-    fn header(&mut self, fields: impl Fields<'t>, has_body: bool) {
+    fn header(&mut self, fields: impl HeaderFields<'t>, has_body: bool) {
         for field in header::counted(fields, self.rules, has_body) {
             let place = combine(&[HEADER, hash_of(&*header::lowercase(field.name))]);
-            let root = Root { step: Step::Header(field.name.into()), place, rule: field.treatment };
+            let root =
+                Root { step: PathStep::Header(field.name.into()), place, rule: field.treatment };
             self.leaf(root, field.text, Kind::Text);
         }
     }
@@ -332,7 +337,7 @@ impl<'t> Reader<'t> {
             Some(text) if json.is_none() && Media::of(Some(media_type)) == Media::Form => {
                 self.fields(text, FORM);
             }
-            _ => self.content(Root::new(Step::Body, BODY), body, json),
+            _ => self.content(Root::new(PathStep::Body, BODY), body, json),
         }
     }
 
@@ -343,10 +348,11 @@ impl<'t> Reader<'t> {
         let name = part.name.unwrap_or_else(|| (number + 1).to_string().into());
         if let Some(file) = part.filename.filter(|_| rule != Some(Treatment::Ignore)) {
             let place = combine(&[PART, hash_of(&*named), PART]);
-            let step = Step::Part(format!("{name}.filename").into());
+            let step = PathStep::Part(format!("{name}.filename").into());
             self.leaf(Root { step, place, rule: self.rules.of_filename(&named) }, file, Kind::Text);
         }
-        let root = Root { step: Step::Part(name), place: combine(&[PART, hash_of(&*named)]), rule };
+        let root =
+            Root { step: PathStep::Part(name), place: combine(&[PART, hash_of(&*named)]), rule };
         let json = if rule.is_none() { Text::parse_container(part.body) } else { None };
         self.content(root, part.body, json);
     }

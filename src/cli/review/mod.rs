@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use terminal_size::{Width, terminal_size};
 
-use self::walk::{Decision, Key, Keys, Step, Walk};
+use self::walk::{Decision, Key, Keys, Reaction, Walk};
 use super::arguments::{Folder, absolute};
 use super::{Exit, tell};
 use crate::error::Result;
@@ -77,13 +77,13 @@ fn decide(
     mut may_accept: impl FnMut(Key, usize, &mut Keys) -> bool,
 ) -> Vec<Option<Decision>> {
     let mut walk = Walk::new(things);
-    let mut step = Step::Show;
+    let mut reaction = Reaction::Show;
     loop {
-        match step {
-            Step::Show => tell::data(&format!("\n{}\n", show(walk.at, options(&walk)))),
-            Step::Help => tell::data(&talk.help()),
-            Step::Ask => {}
-            Step::End => return walk.decisions,
+        match reaction {
+            Reaction::Show => tell::data(&format!("\n{}\n", show(walk.at, options(&walk)))),
+            Reaction::Help => tell::data(&talk.help()),
+            Reaction::Ask => {}
+            Reaction::End => return walk.decisions,
         }
         let before = walk.decided().map(|it| format!(" ({} before)", talk.word(it)));
         let (accept, before) = (talk.accept, before.unwrap_or_default());
@@ -98,7 +98,7 @@ fn decide(
             Some(Decision::Accepted) => {}
             decision => keys.echo(decision.map_or("", |decision| talk.word(decision))),
         }
-        step = walk.press(key);
+        reaction = walk.press(key);
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) enum Decision {
 
 /// What is to be done after a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum Reaction {
     /// Show the thing where it stands.
     Show,
     /// Say what the keys mean, and ask again.
@@ -92,29 +92,29 @@ impl Walk {
         self.decisions.get(self.at).copied().flatten()
     }
 
-    pub(super) fn press(&mut self, key: Key) -> Step {
+    pub(super) fn press(&mut self, key: Key) -> Reaction {
         match key {
             Key::Decide(decision) => self.decide(decision),
             Key::DecideAll(decision) => self.decide_all(decision),
             Key::Next => self.decide(self.decided().unwrap_or(Decision::Skipped)),
             Key::Previous => {
                 self.go(self.at.saturating_sub(1));
-                Step::Show
+                Reaction::Show
             }
             Key::More => {
                 self.extent = match self.extent {
                     Extent::Changed => Extent::Whole,
                     Extent::Whole => Extent::Changed,
                 };
-                Step::Show
+                Reaction::Show
             }
-            Key::Help => Step::Help,
-            Key::Unknown => Step::Ask,
-            Key::Quit => Step::End,
+            Key::Help => Reaction::Help,
+            Key::Unknown => Reaction::Ask,
+            Key::Quit => Reaction::End,
         }
     }
 
-    fn decide(&mut self, decision: Decision) -> Step {
+    fn decide(&mut self, decision: Decision) -> Reaction {
         self.decisions[self.at] = Some(decision);
         // Behind a thing that somebody came back to stand others that are decided.
         let open = |place: &usize| self.decisions[*place].is_none();
@@ -122,19 +122,19 @@ impl Walk {
         match next.or_else(|| (0..self.at).find(open)) {
             Some(next) => {
                 self.go(next);
-                Step::Show
+                Reaction::Show
             }
-            None => Step::End,
+            None => Reaction::End,
         }
     }
 
     /// Decides about the thing that is looked at and all that are open.
-    fn decide_all(&mut self, decision: Decision) -> Step {
+    fn decide_all(&mut self, decision: Decision) -> Reaction {
         self.decisions[self.at] = Some(decision);
         for open in self.decisions.iter_mut().filter(|it| it.is_none()) {
             *open = Some(decision);
         }
-        Step::End
+        Reaction::End
     }
 
     fn go(&mut self, to: usize) {
@@ -239,7 +239,7 @@ mod tests {
     fn more_is_shown_of_one_thing_only() {
         let mut walk = Walk::new(2);
 
-        assert_eq!(walk.press(Key::More), Step::Show);
+        assert_eq!(walk.press(Key::More), Reaction::Show);
         assert_eq!(walk.extent, Extent::Whole);
         walk.press(Key::of('a'));
         assert_eq!(walk.extent, Extent::Changed);
@@ -249,8 +249,8 @@ mod tests {
     fn it_ends_when_nothing_is_open() {
         let mut walk = Walk::new(2);
 
-        assert_eq!(walk.press(Key::of('s')), Step::Show);
-        assert_eq!(walk.press(Key::Unknown), Step::Ask);
-        assert_eq!(walk.press(Key::of('a')), Step::End);
+        assert_eq!(walk.press(Key::of('s')), Reaction::Show);
+        assert_eq!(walk.press(Key::Unknown), Reaction::Ask);
+        assert_eq!(walk.press(Key::of('a')), Reaction::End);
     }
 }

@@ -20,7 +20,7 @@ use crate::identity::{SHORTEST, Words};
 const SEVERAL: usize = 3;
 
 /// A place in the answers of one sort of request.
-type Place = (u64, In);
+type AnswerPlace = (u64, In);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum In {
@@ -35,7 +35,7 @@ enum In {
 }
 
 /// The names in a place.
-type ByPlace<'v> = HashMap<Place, HashSet<&'v str>>;
+type ByPlace<'v> = HashMap<AnswerPlace, HashSet<&'v str>>;
 
 /// The names in each of two recordings that their servers have made anew.
 pub(super) fn anew(sides: [&[View<'_>]; 2], ids: [Option<&Ids>; 2]) -> [HashSet<String>; 2] {
@@ -107,8 +107,8 @@ fn returned<'v>(views: &[View<'_>], ids: Option<&'v Ids>) -> ByPlace<'v> {
 /// client had said before is not the server's.
 fn came_back<'v>(views: &'v [View<'_>]) -> ByPlace<'v> {
     let (mut found, mut asked) = (ByPlace::new(), HashSet::new());
-    let mut back: HashMap<Place, HashSet<&str>> = HashMap::new();
-    let mut given: HashMap<&str, Place> = HashMap::new();
+    let mut back: HashMap<AnswerPlace, HashSet<&str>> = HashMap::new();
+    let mut given: HashMap<&str, AnswerPlace> = HashMap::new();
     for view in views {
         for value in view.asked_texts().into_iter().map(Said::value) {
             if let Some(place) = given.get(value) {

@@ -1,11 +1,11 @@
 //! Two recordings side by side, value by value.
 
-use super::value::{Field, Said, Value};
+use super::value::{FieldMeaning, Said, Value};
 use super::view::Script;
 use super::{Record, View};
 use crate::cassette::Headers;
 use crate::cassette::reading::Kind;
-use crate::text::sequence::{Rates, Step, align};
+use crate::text::sequence::{Pairing, Rates, align};
 
 /// Walks through two interactions and tells each pair of texts in the same place, the old one first.
 pub(super) fn walk<'v>(
@@ -14,7 +14,7 @@ pub(super) fn walk<'v>(
     told: &mut impl FnMut(Said<'v>, Said<'v>),
 ) {
     let (one, other) = (&old.interaction.request, &new.interaction.request);
-    let path = |text: &'v str| Said::new(text, Field::ID);
+    let path = |text: &'v str| Said::new(text, FieldMeaning::ID);
     told(path(&one.path), path(&other.path));
     headers(&one.headers, &other.headers, told);
     scripts(&old.asked, &new.asked, told);
@@ -30,7 +30,7 @@ fn headers<'v>(old: &'v Headers, new: &'v Headers, told: &mut impl FnMut(Said<'v
     for (name, value, partner) in fields(old, new) {
         let text = |value: &'v bytes::Bytes| std::str::from_utf8(value).ok();
         if let (Some(old), Some(new)) = (partner.and_then(text), text(value)) {
-            let field = Field::of(name);
+            let field = FieldMeaning::of(name);
             told(Said::new(old, field), Said::new(new, field));
         }
     }
@@ -55,7 +55,7 @@ fn scripts<'v>(old: &'v Script, new: &'v Script, told: &mut impl FnMut(Said<'v>,
     let (Some(one), Some(other)) = (old.as_str(), new.as_str()) else { return };
     let [olds, news] = [old, new].map(|script| script.records.iter().collect::<Vec<&Record>>());
     for step in records(&olds, &news) {
-        let Step::Both(at, with) = step else { continue };
+        let Pairing::Both(at, with) = step else { continue };
         for (old, new) in olds[at].values(one).into_iter().zip(news[with].values(other)) {
             values(old, new, told);
         }
@@ -118,7 +118,7 @@ fn elements<'v>(olds: &[Value<'v>], news: &[Value<'v>], is_set: bool) -> Vec<Opt
     let hashes = hashes(&mut open.iter().map(|at| news[*at]));
     for step in align(&olds, &hashes, RATES, |at, with| WHOLLY - alike(left[at], news[open[with]]))
     {
-        if let Step::Both(at, with) = step {
+        if let Pairing::Both(at, with) = step {
             found[open[with]] = Some(left[at]);
         }
     }
@@ -128,7 +128,7 @@ fn elements<'v>(olds: &[Value<'v>], news: &[Value<'v>], is_set: bool) -> Vec<Opt
 const RATES: Rates = Rates { longest: 20_000, most_pairs: 10_000, alone: 45 };
 
 /// Aligns the records of two bodies.
-pub(crate) fn records(old: &[&Record], new: &[&Record]) -> Vec<Step> {
+pub(crate) fn records(old: &[&Record], new: &[&Record]) -> Vec<Pairing> {
     let hashes = |records: &[&Record]| records.iter().map(|it| it.hash).collect::<Vec<u64>>();
     let [olds, news] = [old, new].map(|records| {
         let values = records.iter().map(|record| record.values(""));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{Alignment, Pair, View};
-use crate::text::sequence::{Step, cheapest};
+use crate::text::sequence::{Pairing, cheapest};
 
 /// More are paired one by one: to compare each with each would take long.
 const MOST_COMPARED: usize = 1_000_000;
@@ -86,7 +86,7 @@ impl Partners<'_, '_> {
         let unlike = |one: usize, other: usize| u32::from(said(&old[one]) != said(&new[other]));
         let steps = cheapest(olds, news, 1, unlike).into_iter();
         let both = steps.filter_map(|step| match step {
-            Step::Both(one, other) => Some((one, other)),
+            Pairing::Both(one, other) => Some((one, other)),
             _ => None,
         });
         for (one, other) in (0..front).map(|at| (at, at)).chain(both) {

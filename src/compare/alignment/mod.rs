@@ -29,7 +29,7 @@ mod view;
 
 pub(crate) use beside::{fields, partners, records};
 pub use renaming::Renaming;
-pub(crate) use value::{Field, Said, Sort, Value, between};
+pub(crate) use value::{FieldMeaning, Said, Sort, Value, between};
 pub(crate) use view::{Record, Script, View};
 
 use std::collections::HashMap;

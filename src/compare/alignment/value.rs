@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::renaming::Names;
 use crate::cassette::reading::hash::{combine, hash_of};
-use crate::cassette::reading::{Kind, Reading, Step};
+use crate::cassette::reading::{Kind, PathStep, Reading};
 use crate::cassette::splice::disjoint;
 use crate::config::Rules;
 use crate::identity::{
@@ -22,7 +22,7 @@ pub(crate) struct Node {
     /// Behind the last node that is in it.
     pub(super) end: usize,
     pub(crate) kind: Kind,
-    field: Field,
+    field: FieldMeaning,
     /// What looks like a name or a time in it.
     words: Vec<Word>,
     /// Equal for values that are the same as far as is known. Set by looking at it.
@@ -54,13 +54,13 @@ pub(super) fn read(text: &str, part: Range<usize>, rules: &Rules, nodes: &mut Ve
         numbers.push(nodes.len());
         // Between two values there are no other quotes than those of a name.
         let gap = &text[rest..range.start];
-        if let (Step::Member(_), Some(start), Some(end)) =
+        if let (PathStep::Member(_), Some(start), Some(end)) =
             (&node.step, gap.find('"'), gap.rfind('"'))
         {
-            leaf(text, rest + start..rest + end + 1, Field::PLAIN, nodes);
+            leaf(text, rest + start..rest + end + 1, FieldMeaning::PLAIN, nodes);
         }
         rest = if node.kind.is_container() { range.start + 1 } else { range.end };
-        let field = Field::of(reading.name(number));
+        let field = FieldMeaning::of(reading.name(number));
         if node.kind.is_container() {
             let words = Vec::new();
             nodes.push(Node { range, end: 0, kind: node.kind, field, words, hash: 0 });
@@ -71,13 +71,13 @@ pub(super) fn read(text: &str, part: Range<usize>, rules: &Rules, nodes: &mut Ve
     numbers.push(nodes.len());
     for (number, node) in reading.nodes.iter().enumerate().filter(|(_, it)| it.kind.is_container())
     {
-        let at = numbers[number] + usize::from(matches!(node.step, Step::Member(_)));
+        let at = numbers[number] + usize::from(matches!(node.step, PathStep::Member(_)));
         nodes[at].end = numbers[node.end as usize];
     }
 }
 
 /// Takes a part of a text as one value.
-pub(super) fn leaf(text: &str, range: Range<usize>, field: Field, nodes: &mut Vec<Node>) {
+pub(super) fn leaf(text: &str, range: Range<usize>, field: FieldMeaning, nodes: &mut Vec<Node>) {
     let words = words(&text[range.clone()]);
     nodes.push(Node { range, end: nodes.len() + 1, kind: Kind::Text, field, words, hash: 0 });
 }
@@ -85,7 +85,7 @@ pub(super) fn leaf(text: &str, range: Range<usize>, field: Field, nodes: &mut Ve
 impl Node {
     /// Takes a value for one that a client says: it is how long something took only where a replay takes it so.
     pub(super) fn ask(&mut self) {
-        let Field { is_timing, is_measured, is_clocked, .. } = &mut self.field;
+        let FieldMeaning { is_timing, is_measured, is_clocked, .. } = &mut self.field;
         (*is_timing, *is_measured, *is_clocked) = (false, false, false);
     }
 }
@@ -202,14 +202,14 @@ pub(crate) struct Said<'v> {
     /// As it is spelled, with its quotes if it is a string of JSON.
     pub(crate) text: &'v str,
     /// What its place says of it.
-    pub(crate) field: Field,
+    pub(crate) field: FieldMeaning,
     /// What looks like a name or a time in it, if that was looked for.
     words: Option<&'v [Word]>,
 }
 
 /// What the name of a field says of the values in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Field {
+pub(crate) struct FieldMeaning {
     pub(crate) is_time: bool,
     /// How long something took, whoever says so.
     pub(crate) is_span: bool,
@@ -268,7 +268,7 @@ fn is_fine(number: &str) -> bool {
     behind >= FINE || number.contains(['e', 'E'])
 }
 
-impl Field {
+impl FieldMeaning {
     /// Nothing is known.
     pub(crate) const PLAIN: Self = Self {
         is_time: false,
@@ -315,13 +315,13 @@ impl Field {
 }
 
 impl<'v> Said<'v> {
-    pub(crate) fn new(text: &'v str, field: Field) -> Self {
+    pub(crate) fn new(text: &'v str, field: FieldMeaning) -> Self {
         Self { text, field, words: None }
     }
 
     /// A text of which nothing is known.
     pub(crate) fn plain(text: &'v str) -> Self {
-        Self::new(text, Field::PLAIN)
+        Self::new(text, FieldMeaning::PLAIN)
     }
 
     /// What looks like a name or a time in it.

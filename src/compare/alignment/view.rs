@@ -5,7 +5,7 @@ use std::ops::Range;
 use bytes::Bytes;
 
 use super::renaming::Names;
-use super::value::{self, Field, Node, Said, Value, words};
+use super::value::{self, FieldMeaning, Node, Said, Value, words};
 use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::reading::{Kind, is_set};
 use crate::cassette::{Body, Headers, Interaction, Media, Outcome, Request};
@@ -131,7 +131,8 @@ impl<'a> View<'a> {
         let request = &self.interaction.request;
         // Each part of a target is a value of its own: all of it looks like Base64.
         let parts = request.path.split(['/', '?', '&']).flat_map(|part| part.splitn(2, '='));
-        let said = parts.map(|part| Said::new(part, Field::ID)).chain(fields(&request.headers));
+        let said =
+            parts.map(|part| Said::new(part, FieldMeaning::ID)).chain(fields(&request.headers));
         said.chain(self.asked.texts()).collect()
     }
 
@@ -211,7 +212,7 @@ fn fields(headers: &Headers) -> impl Iterator<Item = Said<'_>> {
     let meant = headers.iter().filter(move |(name, _)| !is_sent_at(name));
     meant.filter_map(|(name, value)| {
         let text = std::str::from_utf8(value).ok()?;
-        Some(Said::new(text, Field::of(&name.to_ascii_lowercase())))
+        Some(Said::new(text, FieldMeaning::of(&name.to_ascii_lowercase())))
     })
 }
 
@@ -292,10 +293,10 @@ fn lines(text: &str, rules: &Rules) -> Vec<Record> {
 /// The values of XML or HTML, each with the marks before it. A change of one leaves all others as they were, also
 /// where the whole text is one line.
 fn elements(text: &str, rules: &Rules) -> Vec<Record> {
-    let record = |markup::Piece { before, name, value }: markup::Piece| {
+    let record = |markup::MarkupValue { before, name, value }: markup::MarkupValue| {
         let mut record = Record::of(before.start..value.end);
-        value::leaf(text, before, Field::PLAIN, &mut record.nodes);
-        let field = Field::of(&text[name]);
+        value::leaf(text, before, FieldMeaning::PLAIN, &mut record.nodes);
+        let field = FieldMeaning::of(&text[name]);
         match Text::parse_container(text[value.clone()].as_bytes()) {
             Some(_) => value::read(text, value, rules, &mut record.nodes),
             None => value::leaf(text, value, field, &mut record.nodes),
@@ -311,7 +312,7 @@ fn form_fields(text: &str) -> Vec<Record> {
         let start = if records.is_empty() { 0 } else { field.name.start };
         records.last_mut().into_iter().for_each(|before| before.range.end = start);
         let mut record = Record::of(start..text.len());
-        let name = Field::of(&text[field.name.clone()]);
+        let name = FieldMeaning::of(&text[field.name.clone()]);
         let end = field.value.map_or(field.name.end, |value| value.end);
         value::leaf(text, field.name.start..end, name, &mut record.nodes);
         records.push(record);
@@ -340,8 +341,8 @@ fn events(text: &str, rules: &Rules) -> Vec<Record> {
                     value::read(text, field.value, rules, &mut event.nodes);
                 }
                 "event" => name = Some(&text[field.value]),
-                "id" => value::leaf(text, field.value, Field::ID, &mut event.nodes),
-                _ => value::leaf(text, line.content, Field::PLAIN, &mut event.nodes),
+                "id" => value::leaf(text, field.value, FieldMeaning::ID, &mut event.nodes),
+                _ => value::leaf(text, line.content, FieldMeaning::PLAIN, &mut event.nodes),
             }
         }
         event.is_keep_alive = is_comment || (!data.is_empty() && keeps_alive(&data, name));

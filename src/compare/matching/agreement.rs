@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::groups::{Candidates, Groups};
 use crate::cassette::reading::hash::{combine, hash_of};
-use crate::cassette::reading::{Reading, Step, header};
+use crate::cassette::reading::{PathStep, Reading, header};
 use crate::cassette::{Headers, Request};
 use crate::config::Rules;
 use crate::identity::Meaning;
@@ -129,7 +129,7 @@ pub(super) fn order(reading: &Reading<'_>) -> u64 {
     for at in reading.inside(None) {
         let node = &reading.nodes[at];
         let (is_field, is_part) = node.step.is_of_form();
-        if is_field || is_part || matches!(node.step, Step::Query(_)) {
+        if is_field || is_part || matches!(node.step, PathStep::Query(_)) {
             let (count, order) = named.entry(node.place).or_default();
             *count += 1;
             *order = combine(&[*order, reading.weight(at)]);

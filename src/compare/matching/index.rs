@@ -21,7 +21,7 @@ use crate::cassette::{Cassette, Headers, Request};
 use crate::compare::difference;
 use crate::compare::recorded::Recorded;
 use crate::config::{Compare, Repeats, Rules};
-use crate::identity::names::{Names, Opening, Part, Template};
+use crate::identity::names::{Names, NodePart, Opening, Template};
 use crate::identity::{Hole, MadeUp, Scope, decide};
 use crate::redact::Found;
 
@@ -487,7 +487,7 @@ impl Mask {
 /// The node that is left out of the key for an opening.
 fn unit(reading: &Reading<'_>, opening: &Opening) -> usize {
     let parent = |at: usize| reading.nodes[at].parent as usize;
-    let mut unit = if opening.part == Part::Name { parent(opening.node) } else { opening.node };
+    let mut unit = if opening.part == NodePart::Name { parent(opening.node) } else { opening.node };
     let mut at = unit;
     while parent(at) != at {
         at = parent(at);
@@ -553,7 +553,7 @@ fn check(
         let from = openings.partition_point(|opening| opening.node < *at);
         let of_node = openings[from..].iter().take_while(|opening| opening.node == *at);
         let of_node: Vec<Opening> = of_node.cloned().collect();
-        let expected = match Template::of(node, &of_node, Part::Value) {
+        let expected = match Template::of(node, &of_node, NodePart::Value) {
             Some(template) => Expected::Open(template),
             None => Expected::Equal(node.hash),
         };
@@ -584,7 +584,7 @@ fn fill(open: &[u64], values: &[(u64, Expected)], asked: &Asked<'_>) -> Option<V
 /// that counts from another number on would be taken for one that asks in another order.
 fn telling(reading: &Reading<'_>, opening: &Opening) -> Option<(u64, u64)> {
     let node = &reading.nodes[opening.node];
-    let is_whole = opening.part == Part::Value && opening.range == (0..node.text.len());
+    let is_whole = opening.part == NodePart::Value && opening.range == (0..node.text.len());
     let tells = opening.scope.is_lasting() || opening.scope == Scope::Moment;
     (is_whole && tells).then(|| (node.place, hash_of(&*node.text)))
 }

@@ -6,7 +6,7 @@ use super::nearest::{Found, Library, called};
 use super::why::{Conflicts, Why};
 use super::{Asked, Index, Playlist};
 use crate::cassette::Place;
-use crate::cassette::exchanges::{self, Exchanges, Part, Spot};
+use crate::cassette::exchanges::{self, ExchangePart, ExchangeSpot, Exchanges};
 use crate::cassette::reading::Node;
 use crate::cassette::{Cassette, Headers, Origins, Request};
 use crate::compare::difference::{Difference, Sort, Value, compare};
@@ -167,9 +167,9 @@ impl Mismatch {
         exchanges::forget_socket(&mut self.path);
         let number = |exchange: usize| exchanges.spot(exchange).interaction;
         let asking = |asking: &mut Asking| {
-            let Spot { interaction, part } = exchanges.spot(asking.interaction);
+            let ExchangeSpot { interaction, part } = exchanges.spot(asking.interaction);
             asking.interaction = interaction;
-            if let Part::Frame(frame) = part {
+            if let ExchangePart::Frame(frame) = part {
                 asking.frame = Some(frame);
                 exchanges::forget_socket(&mut asking.path);
             }

@@ -397,9 +397,9 @@ fn is_word(node: &Node<'_>) -> bool {
 /// The method, the server, and the path as a whole, are what a request is; so is the WebSocket of a message, whose
 /// number stands in its path.
 fn is_of_line(node: &Node<'_>) -> bool {
-    use crate::cassette::reading::Step;
-    let is_socket = matches!(node.step, Step::Segment(_)) && node.text.contains('#');
-    is_socket || matches!(node.step, Step::Method | Step::Origin | Step::Path)
+    use crate::cassette::reading::PathStep;
+    let is_socket = matches!(node.step, PathStep::Segment(_)) && node.text.contains('#');
+    is_socket || matches!(node.step, PathStep::Method | PathStep::Origin | PathStep::Path)
 }
 
 fn reach(value: &str, node: &Node<'_>) -> Reach {

@@ -6,7 +6,7 @@ use foldhash::fast::FixedState;
 
 use crate::cassette::Request;
 use crate::cassette::reading::hash::{combine, hash_of};
-use crate::cassette::reading::header::{Fields, fields};
+use crate::cassette::reading::header::{HeaderFields, fields};
 
 /// Requests in which the client made nothing up, by what they are byte for byte.
 ///
@@ -45,7 +45,7 @@ impl Verbatim {
     pub(super) fn get<'h>(
         &self,
         line: (&str, &str),
-        fields: impl Fields<'h>,
+        fields: impl HeaderFields<'h>,
         header: u64,
         body: &[u8],
     ) -> Option<Known> {
@@ -56,7 +56,7 @@ impl Verbatim {
 /// Method and target, what counts of the header, and the body with what says how to read it.
 fn key<'h>(
     (method, target): (&str, &str),
-    fields: impl Fields<'h>,
+    fields: impl HeaderFields<'h>,
     header: u64,
     body: &[u8],
 ) -> u64 {

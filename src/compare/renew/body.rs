@@ -8,7 +8,7 @@ use super::exchange::announce;
 use super::settle::{Render, Settle};
 use crate::cassette::{Body, Chunk, End, Headers, Media};
 use crate::compare::alignment::{Record, Script, records};
-use crate::text::sequence::Step;
+use crate::text::sequence::Pairing;
 
 /// A silence of so many milliseconds is what keep-alives are for.
 const SILENCE: u64 = 1000;
@@ -40,7 +40,7 @@ pub(super) fn settled(
         None => {
             let numbered = new.script.records.iter().enumerate();
             let text = new.script.as_str();
-            let piece = |(number, record)| Piece {
+            let piece = |(number, record)| RenewedPiece {
                 text: named(record, (new.script, text), settle),
                 of: Source::New(number),
             };
@@ -117,7 +117,7 @@ fn pieces(
     new: &Script,
     (came, comes): (&Came<'_>, &Came<'_>),
     settle: Settle<'_>,
-) -> Vec<Piece> {
+) -> Vec<RenewedPiece> {
     // That none came is a count as any other.
     let is_silent = new.records.iter().all(|record| !record.is_keep_alive);
     let mut said = said(&old.records, &new.records, came);
@@ -133,21 +133,24 @@ fn pieces(
     let mut rest = 0..ends(0);
     for step in records(&olds, &news) {
         let (beside, with) = match step {
-            Step::Old(_) => continue,
-            Step::New(with) => {
+            Pairing::Old(_) => continue,
+            Pairing::New(with) => {
                 let since = with.checked_sub(1).map_or(0, |before| new_said[before] + 1);
                 let takes_place = !rest.is_empty() && (is_silent || news[with].is_keep_alive);
                 let place = (rest.start + new_said[with] - since).min(rest.end.saturating_sub(1));
                 (takes_place.then_some(place), with)
             }
-            Step::Both(at, with) => (Some(said[at]), with),
+            Pairing::Both(at, with) => (Some(said[at]), with),
         };
         let place = beside.filter(|place| rest.contains(place)).unwrap_or(rest.end);
         pieces.extend(kept(rest.start..place, old));
         let text = record(beside.map(|at| &old.records[at]), news[with], texts, settle);
-        pieces.push(Piece { text, of: beside.map_or(Source::New(new_said[with]), Source::Old) });
+        pieces.push(RenewedPiece {
+            text,
+            of: beside.map_or(Source::New(new_said[with]), Source::Old),
+        });
         rest = match step {
-            Step::Both(at, _) => said[at] + 1..ends(at + 1),
+            Pairing::Both(at, _) => said[at] + 1..ends(at + 1),
             _ if place < rest.end => place + 1..rest.end,
             _ => rest.end..rest.end,
         };
@@ -162,10 +165,10 @@ fn late_end(body: &Body) -> Option<Chunk> {
 }
 
 /// Old keep-alives as they were.
-fn kept(stretch: Range<usize>, old: &Script) -> impl Iterator<Item = Piece> {
+fn kept(stretch: Range<usize>, old: &Script) -> impl Iterator<Item = RenewedPiece> {
     stretch.map(|at| {
         let text = old.text[old.records[at].range.clone()].to_vec();
-        Piece { text, of: Source::Old(at) }
+        RenewedPiece { text, of: Source::Old(at) }
     })
 }
 
@@ -212,7 +215,7 @@ fn named(record: &Record, (script, text): Read<'_>, settle: Settle<'_>) -> Vec<u
 
 /// A piece of a renewed body, and the record whose place it takes.
 #[derive(Debug)]
-pub(super) struct Piece {
+pub(super) struct RenewedPiece {
     pub(super) text: Vec<u8>,
     pub(super) of: Source,
 }
@@ -276,7 +279,7 @@ impl<'a> Came<'a> {
 }
 
 /// Cuts the pieces as the records were cut whose place they take.
-pub(super) fn cut(pieces: &[Piece], old: &Came<'_>, new: &Came<'_>) -> Vec<Chunk> {
+pub(super) fn cut(pieces: &[RenewedPiece], old: &Came<'_>, new: &Came<'_>) -> Vec<Chunk> {
     let mut chunks: Vec<(Source, u64, Vec<u8>)> = Vec::new();
     let mut is_ended = true;
     for piece in pieces {

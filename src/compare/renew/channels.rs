@@ -25,7 +25,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::foreign::said;
 use super::message::{Message, numbers};
-use crate::cassette::exchanges::{Exchanges, Part};
+use crate::cassette::exchanges::{ExchangePart, Exchanges};
 use crate::cassette::{Cassette, Frame, Ids, Outcome};
 use crate::compare::alignment::{Called, Sides};
 use crate::config::Rules;
@@ -43,7 +43,7 @@ pub(super) fn restore(
     let mut sides = Sides::of(&olds.cassette, &news.cassette, rules);
     let alignment = sides.align(given);
     let opened = alignment.pairs.iter().map(|pair| (olds.spot(pair.old), news.spot(pair.new)));
-    let opened = opened.filter(|(one, other)| [one.part, other.part] == [Part::Request; 2]);
+    let opened = opened.filter(|(one, other)| [one.part, other.part] == [ExchangePart::Request; 2]);
     let sockets: Vec<_> = opened.map(|(one, other)| (one.interaction, other.interaction)).collect();
     let mut is_any = false;
     let before = said(old, |script| alignment.renaming.look_old(script));

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use super::body::{Said, same_until_left, settled};
 use super::settle::{Render, Settle};
 use crate::cassette::{Body, End, Headers, Interaction, Interim, Outcome, Request, Response};
-use crate::compare::alignment::{self, Field, Said as Text, Script, View};
+use crate::compare::alignment::{self, FieldMeaning, Said as Text, Script, View};
 use crate::identity::is_epoch;
 use crate::message::telling;
 use crate::text::json::Text as Json;
@@ -294,7 +294,7 @@ fn fields(old: Option<&Headers>, new: &Headers, settle: Settle<'_>) -> Headers {
     let none = Headers::new();
     let fields = alignment::fields(old.unwrap_or(&none), new);
     let settled = fields.map(|(name, value, old)| {
-        let field = Field::of(&name.to_ascii_lowercase());
+        let field = FieldMeaning::of(&name.to_ascii_lowercase());
         let text = |value| std::str::from_utf8(value).ok().map(|text| Text::new(text, field));
         let settled = match (old, old.and_then(|old| text(old)), text(value)) {
             (Some(old), ..)

@@ -27,10 +27,10 @@ mod ties;
 use std::collections::{BTreeMap, HashMap};
 
 use self::foreign::Foreign;
-use self::order::{Entry, Kept};
+use self::order::{Kept, OrderEntry};
 use self::settle::{Settle, Spans, Stayed, Times};
 use self::ties::Ties;
-use crate::cassette::exchanges::{Exchanges, MESSAGE, Part};
+use crate::cassette::exchanges::{ExchangePart, Exchanges, MESSAGE};
 use crate::cassette::{Cassette, Interaction};
 use crate::compare::alignment::{Called, Moved, Sides};
 use crate::config::Rules;
@@ -95,7 +95,8 @@ pub fn renew_by(
         Some(news) => {
             let closed = |told: &Kept| closed(old, olds.as_ref()?.spot(told.old?).interaction);
             let spots = told.iter().map(|it| it.new.map(|number| news.spot(number)));
-            let begun = spots.filter(|spot| spot.is_none_or(|spot| spot.part == Part::Request));
+            let begun =
+                spots.filter(|spot| spot.is_none_or(|spot| spot.part == ExchangePart::Request));
             let numbered = begun.enumerate();
             opened.extend(numbered.filter_map(|(at, spot)| Some((at, spot?.interaction))));
             let told = told.into_iter().map(|it| (closed(&it), it.interaction, it.new));
@@ -141,7 +142,7 @@ fn tell(old: &Cassette, new: &Cassette, (rules, given): (&Rules, &[Called])) -> 
         }
         let old = pairs.next_if(|pair| pair.new == number).map(|pair| pair.old);
         let interaction = exchange::told(old.map(|old| &sides.old[old]), view, settle);
-        let entry = Entry { old, new: Some(number), interaction };
+        let entry = OrderEntry { old, new: Some(number), interaction };
         let stays = &mut stayed[usize::from(is_changed(&entry, &sides))];
         let (in_request, in_answer) = (times.asked(), times.heard());
         stays.extend(in_request.iter().chain(&in_answer).cloned());
@@ -149,7 +150,7 @@ fn tell(old: &Cassette, new: &Cassette, (rules, given): (&Rules, &[Called])) -> 
         entries.push(entry);
         answered.push((in_request, in_answer));
     }
-    let again = |entry: &mut Entry, (times, spans): (&Times, Spans)| {
+    let again = |entry: &mut OrderEntry, (times, spans): (&Times, Spans)| {
         if let Some(view) = entry.new.map(|number| &sides.new[number]) {
             let old = entry.old.map(|old| &sides.old[old]);
             entry.interaction = exchange::told(old, view, Settle { times, spans, ..settle });
@@ -197,13 +198,13 @@ fn tell(old: &Cassette, new: &Cassette, (rules, given): (&Rules, &[Called])) -> 
 /// answers.
 fn ties<'e>(
     round: usize,
-    entries: impl Iterator<Item = (&'e Entry, &'e (Vec<Stayed>, Vec<Stayed>))>,
+    entries: impl Iterator<Item = (&'e OrderEntry, &'e (Vec<Stayed>, Vec<Stayed>))>,
     sides: &Sides<'_>,
     rules: &Rules,
 ) -> Ties {
     let mut ties = Ties::default();
     let mut messages: BTreeMap<&str, Vec<(&Interaction, &Interaction)>> = BTreeMap::new();
-    for (Entry { old, new, interaction: told }, (asked, answered)) in entries {
+    for (OrderEntry { old, new, interaction: told }, (asked, answered)) in entries {
         if let Some(number) = new.filter(|_| told.request.method == MESSAGE) {
             let new = sides.new[number].interaction;
             messages.entry(&new.request.path).or_default().push((new, told));
@@ -225,7 +226,7 @@ fn ties<'e>(
 }
 
 /// Whether an interaction does not say what it said before.
-fn is_changed(entry: &Entry, sides: &Sides<'_>) -> bool {
+fn is_changed(entry: &OrderEntry, sides: &Sides<'_>) -> bool {
     let before = entry.old.map(|old| sides.old[old].interaction);
     before.is_none_or(|before| {
         before.outcome != entry.interaction.outcome || before.request != entry.interaction.request

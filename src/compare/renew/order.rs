@@ -7,13 +7,13 @@ use crate::cassette::{Cassette, Interaction, Progress};
 
 /// An interaction of the renewed recording, and what it was in the others.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct OrderEntry {
     pub(super) old: Option<usize>,
     pub(super) new: Option<usize>,
     pub(super) interaction: Interaction,
 }
 
-impl Entry {
+impl OrderEntry {
     /// Whether it is as it was.
     fn is_kept(&self, old: &Cassette) -> bool {
         self.old.map(|number| &old.interactions[number]).is_some_and(|before| {
@@ -40,7 +40,7 @@ pub(super) struct Kept {
 /// Puts interactions that were under way at the same time into their old order, and those back by
 /// which the client only waited. Tells of each whether it is as it was.
 pub(super) fn restored(
-    mut entries: Vec<Entry>,
+    mut entries: Vec<OrderEntry>,
     waits: &[usize],
     old: &Cassette,
     new: &Cassette,
@@ -48,11 +48,11 @@ pub(super) fn restored(
     sort(&mut entries, old, new);
     for wait in waits {
         // It stands behind what is left of what stood before it.
-        let before = |entry: &&Entry| entry.old.is_some_and(|old| old < *wait);
+        let before = |entry: &&OrderEntry| entry.old.is_some_and(|old| old < *wait);
         let nearest = entries.iter().filter(before).filter_map(|entry| entry.old).max();
         let behind = entries.iter().position(|entry| nearest.is_some() && entry.old == nearest);
         let interaction = old.interactions[*wait].clone();
-        let entry = Entry { old: Some(*wait), new: None, interaction };
+        let entry = OrderEntry { old: Some(*wait), new: None, interaction };
         entries.insert(behind.map_or(0, |at| at + 1), entry);
     }
     let olds = places(&entries, |entry| entry.old);
@@ -63,7 +63,7 @@ pub(super) fn restored(
     for (at, entry) in entries.into_iter().enumerate() {
         let told = meanwhile(&listened, &entry, new);
         let is_kept = kept[at];
-        let Entry { old: number, new: fresh, mut interaction } = entry;
+        let OrderEntry { old: number, new: fresh, mut interaction } = entry;
         let before = number.map(|number| &old.interactions[number]);
         interaction.after = match before.filter(|_| is_kept) {
             Some(before) => {
@@ -96,8 +96,8 @@ pub(super) fn restored(
 /// Exchanges neighbours that stand in another order than before, if one began while the other was under way, in either
 /// recording, or if both are requests that are as they were: whoever asks first is not told by the other's answer.
 /// What is new gives way to those, too, which are as they were without it.
-fn sort(entries: &mut [Entry], old: &Cassette, new: &Cassette) {
-    let is_free = |entry: &Entry| entry.is_kept(old) && !entry.is_message();
+fn sort(entries: &mut [OrderEntry], old: &Cassette, new: &Cassette) {
+    let is_free = |entry: &OrderEntry| entry.is_kept(old) && !entry.is_message();
     let mut free: Vec<bool> = entries.iter().map(is_free).collect();
     for _ in 0..entries.len() {
         let mut is_done = true;
@@ -134,7 +134,10 @@ fn sort(entries: &mut [Entry], old: &Cassette, new: &Cassette) {
 }
 
 /// Where the interactions of a recording stand now.
-fn places(entries: &[Entry], number: fn(&Entry) -> Option<usize>) -> HashMap<usize, usize> {
+fn places(
+    entries: &[OrderEntry],
+    number: fn(&OrderEntry) -> Option<usize>,
+) -> HashMap<usize, usize> {
     let numbered = entries.iter().enumerate();
     numbered.filter_map(|(at, entry)| Some((number(entry)?, at))).collect()
 }
@@ -159,9 +162,9 @@ fn placed(after: &[Progress], of: &HashMap<usize, usize>, at: usize) -> Vec<Prog
 /// it ends such a stream too early. Whether one request came before the end or behind it may be an
 /// accident: servers are often a moment late with the end. So it is told of a stream beside which the client
 /// asked for several things, and of which the old recording tells nothing of this sort.
-fn listened(entries: &[Entry], old: &Cassette, new: &Cassette) -> HashMap<usize, usize> {
+fn listened(entries: &[OrderEntry], old: &Cassette, new: &Cassette) -> HashMap<usize, usize> {
     let [olds, news] = [old, new].map(Beside::of);
-    let is_told = |entry: &&Entry| {
+    let is_told = |entry: &&OrderEntry| {
         let by = |all: &HashMap<usize, Beside>, number: Option<usize>| {
             number.and_then(|number| all.get(&number).copied()).unwrap_or_default()
         };
@@ -173,7 +176,11 @@ fn listened(entries: &[Entry], old: &Cassette, new: &Cassette) -> HashMap<usize,
 }
 
 /// What a request that does something is told of the streams.
-fn meanwhile(listened: &HashMap<usize, usize>, entry: &Entry, new: &Cassette) -> Vec<Progress> {
+fn meanwhile(
+    listened: &HashMap<usize, usize>,
+    entry: &OrderEntry,
+    new: &Cassette,
+) -> Vec<Progress> {
     let Some(number) = entry.new.filter(|_| !entry.interaction.request.only_reads()) else {
         return Vec::new();
     };

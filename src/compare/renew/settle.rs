@@ -402,12 +402,12 @@ fn as_before(partners: &[Option<usize>]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::alignment::Field;
+    use crate::compare::alignment::FieldMeaning;
 
     fn check(old: &str, new: &str, field: &str, expected: bool) {
         let (renaming, times) = (&Renaming::default(), &Times::default());
         let settle = Settle { renaming, times, spans: Spans::Stay };
-        let [before, now] = [old, new].map(|text| Said::new(text, Field::of(field)));
+        let [before, now] = [old, new].map(|text| Said::new(text, FieldMeaning::of(field)));
         let kept = settle.text(before, now) == old;
         assert_eq!(kept, expected, "{old} {new}");
     }

@@ -24,14 +24,14 @@ pub struct Violation {
     /// What should hold.
     pub invariant: Invariant,
     /// Where it does not.
-    pub at: Place,
+    pub at: EventValue,
     /// The place that does not go with it, if there is one.
-    pub other: Option<Place>,
+    pub other: Option<EventValue>,
 }
 
 /// A value of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct EventValue {
     /// The event, counted from 0; none for the request.
     pub event: Option<usize>,
     /// Where the value stands in it, as a JSON Pointer (RFC 6901).
@@ -40,7 +40,7 @@ pub struct Place {
     pub says: String,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for EventValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} at {} of ", self.says, self.pointer)?;
         match self.event {
@@ -191,7 +191,7 @@ impl Check<'_> {
     }
 
     /// The messages in which something is missing that should come, or comes where it should not.
-    fn missing<'c>(&'c self, invariant: &'c Invariant) -> impl Iterator<Item = Place> + 'c {
+    fn missing<'c>(&'c self, invariant: &'c Invariant) -> impl Iterator<Item = EventValue> + 'c {
         let comes = match invariant {
             Invariant::Comes(field, with) => Some((&field.path, with)),
             _ => None,
@@ -206,7 +206,7 @@ impl Check<'_> {
                     false if presence::comes_without(said.json, path, with) => String::new(),
                     false => return None,
                 };
-                Some(Place { event: Some(event), pointer: String::new(), says })
+                Some(EventValue { event: Some(event), pointer: String::new(), says })
             })
         })
     }
@@ -321,7 +321,7 @@ impl Check<'_> {
         loose.chain(unheard).collect()
     }
 
-    fn place(&self, at: At<'_>) -> Place {
+    fn place(&self, at: At<'_>) -> EventValue {
         let says = match at.value {
             Value::Key(key) => format!("`{key}`"),
             Value::Number(number) | Value::Length(number) => number.to_string(),
@@ -329,7 +329,7 @@ impl Check<'_> {
         };
         let json = at.event.map_or(self.trace.request, |event| Some(self.trace.events[event].json));
         let pointer = pointer(json.unwrap_or_default(), at.number);
-        Place { event: at.event, pointer, says }
+        EventValue { event: at.event, pointer, says }
     }
 }
 

@@ -13,14 +13,14 @@ use std::hash::BuildHasher as _;
 
 use foldhash::fast::FixedState;
 
-use super::check::{At, Broken, Check, Place};
+use super::check::{At, Broken, Check, EventValue};
 use super::claim::{Field, Invariant, Path};
 use super::echo::Said;
 use super::holding::{CHANCES, Chances};
 use super::learn::{Map, Names, Sight, Sights};
 use super::sorted::is_of_row;
 use super::tie::Tie;
-use super::trace::{Row, Trace, Value};
+use super::trace::{RowNumber, Trace, Value};
 use crate::identity::{Meaning, is_moment};
 use crate::text::json::Text;
 
@@ -38,7 +38,7 @@ pub(in crate::contract) struct Thing {
 }
 
 /// The values of an object with an identifier.
-struct Object<'s> {
+struct IdentifiedObject<'s> {
     /// What stands before the names of its members: `data[].`.
     prefix: &'s str,
     key: &'s Sight<'s>,
@@ -131,7 +131,7 @@ fn enough(count: usize) -> bool {
     count as u64 >= CHANCES
 }
 
-impl Object<'_> {
+impl IdentifiedObject<'_> {
     /// Where in the object a path leads.
     fn place<'p>(&self, path: &'p str) -> &'p str {
         &path[self.prefix.len()..]
@@ -156,8 +156,8 @@ pub(in crate::contract) fn said_of(value: Text<'_>) -> Option<Said> {
 }
 
 /// The objects of an answer that have an identifier, and those of its rows.
-fn objects<'s>(names: &'s Names, sights: &'s [Sight<'_>]) -> Vec<Object<'s>> {
-    let mut found: Map<Row, Vec<Object<'s>>> = Map::default();
+fn objects<'s>(names: &'s Names, sights: &'s [Sight<'_>]) -> Vec<IdentifiedObject<'s>> {
+    let mut found: Map<RowNumber, Vec<IdentifiedObject<'s>>> = Map::default();
     for (sight, id) in super::learn::keys(sights) {
         let path = names.spelled(sight.path);
         let (prefix, name) = path.split_at(path.rfind('.').map_or(0, |dot| dot + 1));
@@ -168,7 +168,7 @@ fn objects<'s>(names: &'s Names, sights: &'s [Sight<'_>]) -> Vec<Object<'s>> {
         match row.iter_mut().find(|object| object.prefix == prefix) {
             Some(known) if name == "id" => (known.key, known.id) = (sight, id),
             Some(_) => {}
-            None => row.push(Object { prefix, key: sight, id, said: Vec::new() }),
+            None => row.push(IdentifiedObject { prefix, key: sight, id, said: Vec::new() }),
         }
     }
     for sight in sights {
@@ -181,7 +181,7 @@ fn objects<'s>(names: &'s Names, sights: &'s [Sight<'_>]) -> Vec<Object<'s>> {
             }
         }
     }
-    let mut all: Vec<(Row, Vec<Object<'s>>)> = found.into_iter().collect();
+    let mut all: Vec<(RowNumber, Vec<IdentifiedObject<'s>>)> = found.into_iter().collect();
     all.sort_by_key(|(row, _)| *row);
     all.into_iter().flat_map(|(_, objects)| objects).collect()
 }
@@ -189,7 +189,7 @@ fn objects<'s>(names: &'s Names, sights: &'s [Sight<'_>]) -> Vec<Object<'s>> {
 /// The things of which an answer speaks.
 pub(in crate::contract) fn things(names: &mut Names, json: &str) -> Vec<Thing> {
     let sights = names.sights(json);
-    let thing = |object: Object<'_>| {
+    let thing = |object: IdentifiedObject<'_>| {
         let said = object.said.iter().filter_map(|sight| {
             let place = object.place(names.spelled(sight.path));
             Some((place_of(object.id, place), said_by(&sight.value)?))
@@ -233,10 +233,10 @@ impl Check<'_> {
     }
 
     /// What was made and is not in a list.
-    pub(super) fn unlisted(&self, field: &Field) -> Option<Place> {
+    pub(super) fn unlisted(&self, field: &Field) -> Option<EventValue> {
         let (missing, _) = self.listed(field)?;
         let event = self.trace.events.len().checked_sub(1);
-        Some(Place { event, pointer: String::new(), says: format!("`{}`", missing?) })
+        Some(EventValue { event, pointer: String::new(), says: format!("`{}`", missing?) })
     }
 
     /// The rows of a list that were deleted.

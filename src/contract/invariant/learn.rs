@@ -25,7 +25,7 @@ use super::pairing::Pairs;
 use super::presence::Presence;
 use super::sorted::{Sorted, is_of_row};
 use super::text::Texts;
-use super::trace::{Event, Row, Trace, Value, each};
+use super::trace::{Event, RowNumber, Trace, Value, each};
 use super::within::Within;
 use crate::text::json::Text;
 
@@ -63,7 +63,7 @@ pub(super) struct Counted<'l> {
 #[derive(Debug)]
 pub(super) struct Sight<'j> {
     pub(super) path: u32,
-    pub(super) row: Row,
+    pub(super) row: RowNumber,
     pub(super) value: Value<'j>,
 }
 

@@ -48,7 +48,7 @@ mod within;
 
 pub use super::syntax::{ParseError, ParseErrors};
 pub use alone::Alone;
-pub use check::{Place, Violation};
+pub use check::{EventValue, Violation};
 pub use claim::{Asked, Field, Invariant, Path, Referred, With};
 pub use earlier::Earlier;
 pub use echo::Said;
@@ -58,7 +58,7 @@ pub use learn::Learner;
 pub(crate) use learn::Names;
 pub(in crate::contract) use onward::{is_number, tokens};
 #[cfg(feature = "cli")]
-pub(crate) use places::{Place as Where, places};
+pub(crate) use places::{Where, places};
 pub use sorted::Direction;
 pub use tie::Tie;
 pub(crate) use trace::identified;

@@ -84,7 +84,7 @@ enum Quantity {
 }
 
 /// What the quantities of a message are.
-type Row = Vec<(Quantity, f64)>;
+type Quantities = Vec<(Quantity, f64)>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Claim {
@@ -106,12 +106,12 @@ pub(super) struct Numbers {
 struct Kind {
     /// What they say, with the recording that each is of: all of the first ones, then the first and the last of each
     /// recording.
-    rows: Vec<(u32, Row)>,
+    rows: Vec<(u32, Quantities)>,
     /// What held so far, once there are enough rows.
     held: Option<BTreeSet<Claim>>,
 }
 
-fn get(row: &Row, quantity: Quantity) -> Option<f64> {
+fn get(row: &Quantities, quantity: Quantity) -> Option<f64> {
     let found = row.iter().find(|(own, _)| *own == quantity).map(|(_, value)| *value);
     found.or_else(|| matches!(quantity, Quantity::Messages(_)).then_some(0.0))
 }
@@ -129,14 +129,14 @@ fn is_page_size(path: &str) -> bool {
 
 impl Claim {
     /// The number, and what it is held against; a row for each.
-    fn sides(self, row: &Row, other: &Row) -> Option<(f64, f64)> {
+    fn sides(self, row: &Quantities, other: &Quantities) -> Option<(f64, f64)> {
         Some(match self {
             Self::AtMost(one, to) | Self::Counts(one, to) => (get(row, one)?, get(other, to)?),
             Self::Sums(sum, of) => (get(row, sum)?, get(other, of[0])? + get(other, of[1])?),
         })
     }
 
-    fn holds(self, row: &Row, other: &Row) -> bool {
+    fn holds(self, row: &Quantities, other: &Quantities) -> bool {
         self.sides(row, other).is_none_or(|(number, to)| match self {
             Self::AtMost(..) => number <= to || is_equal(number, to),
             Self::Counts(..) | Self::Sums(..) => is_equal(number, to),
@@ -144,9 +144,10 @@ impl Claim {
     }
 
     /// Whether what it speaks of is as far apart in all rows, each of another moment: nothing is so by chance.
-    fn is_fixed(self, rows: &[&Row]) -> bool {
-        let apart =
-            |row: &&Row| self.sides(row, row).map(|(one, to)| ((to - one) as i64, one as i64));
+    fn is_fixed(self, rows: &[&Quantities]) -> bool {
+        let apart = |row: &&Quantities| {
+            self.sides(row, row).map(|(one, to)| ((to - one) as i64, one as i64))
+        };
         let all: Vec<(i64, i64)> = rows.iter().filter_map(apart).collect();
         let moments: BTreeSet<i64> = all.iter().map(|(_, at)| *at).collect();
         let is_one = all.windows(2).all(|two| two[0].0 == two[1].0);
@@ -163,14 +164,15 @@ impl Claim {
     }
 
     /// Whether rows of independent recordings show it, and chance does not, of so many claims.
-    fn is_shown(self, all: &[(u32, &Row)], claims: usize) -> bool {
-        let last: BTreeMap<u32, &Row> = all.iter().copied().collect();
-        let rows: Vec<&Row> = last.into_values().collect();
-        let at_least_both = |is: &dyn Fn(&Row) -> bool| {
+    fn is_shown(self, all: &[(u32, &Quantities)], claims: usize) -> bool {
+        let last: BTreeMap<u32, &Quantities> = all.iter().copied().collect();
+        let rows: Vec<&Quantities> = last.into_values().collect();
+        let at_least_both = |is: &dyn Fn(&Quantities) -> bool| {
             let recordings = all.iter().filter(|(_, row)| is(row)).map(|(recording, _)| recording);
             recordings.collect::<BTreeSet<_>>().len() >= BOTH
         };
-        let meets = |row: &Row| self.sides(row, row).is_some_and(|(one, to)| is_equal(one, to));
+        let meets =
+            |row: &Quantities| self.sides(row, row).is_some_and(|(one, to)| is_equal(one, to));
         let is_telling = match self {
             Self::Counts(sum, Quantity::Total(_)) => {
                 at_least_both(&|row| get(row, sum).is_some_and(|sum| sum != 0.0))
@@ -186,7 +188,7 @@ impl Claim {
             // does not show it, nothing.
             Self::Sums(sum, of) => of.iter().all(|summand| {
                 let first = rows.first().and_then(|row| get(row, *summand));
-                let is_seen = |row: &Row| {
+                let is_seen = |row: &Quantities| {
                     let (sum, value) = (get(row, sum)?, get(row, *summand)?);
                     Some(!is_equal(sum, sum - value))
                 };
@@ -221,7 +223,7 @@ pub(super) fn is_no_chance(crossed: usize, recordings: usize, claims: usize) -> 
 }
 
 impl Kind {
-    fn see(&mut self, recording: u32, row: Row) {
+    fn see(&mut self, recording: u32, row: Quantities) {
         if let Some(held) = &mut self.held {
             held.retain(|claim| claim.holds(&row, &row));
             if !held.is_empty() {
@@ -238,7 +240,7 @@ impl Kind {
     }
 
     /// Keeps the first and the last row of each recording.
-    fn keep(&mut self, recording: u32, row: Row) {
+    fn keep(&mut self, recording: u32, row: Quantities) {
         let is_full = self.rows.len() >= 2 * RECORDINGS;
         match self.rows.iter_mut().filter(|(of, _)| *of == recording).nth(1) {
             Some(last) => last.1 = row,
@@ -299,7 +301,7 @@ impl Numbers {
             }
             _ => None,
         });
-        let asked: Row = asked.take(MOST_ASKED).collect();
+        let asked: Quantities = asked.take(MOST_ASKED).collect();
         let mut all: Map<u32, usize> = Map::default();
         events.iter().for_each(|(tag, _)| *all.entry(*tag).or_default() += 1);
         let number = |sight: &Sight<'_>| match sight.value {
@@ -320,13 +322,13 @@ impl Numbers {
                 _ if sight.row == 0 => number(sight),
                 _ => None,
             };
-            let mut row: Row = sights.iter().filter_map(quantity).take(MOST + 1).collect();
+            let mut row: Quantities = sights.iter().filter_map(quantity).take(MOST + 1).collect();
             let own = sights.iter().filter(|sight| sight.row == 0);
-            let times: Row = own.filter_map(time).take(MOST_TIMES).collect();
+            let times: Quantities = own.filter_map(time).take(MOST_TIMES).collect();
             let has_field = row.iter().any(|(it, _)| matches!(it, Quantity::Field(_)));
             if (has_field || !asked.is_empty() || times.len() > 1) && row.len() <= MOST {
                 row.extend(times);
-                row.extend(if has_field { totals(names, sights) } else { Row::new() });
+                row.extend(if has_field { totals(names, sights) } else { Quantities::new() });
                 row.extend(&asked);
                 let mut kind: Vec<Quantity> = row.iter().map(|(quantity, _)| *quantity).collect();
                 kind.sort_unstable();
@@ -344,7 +346,7 @@ impl Numbers {
                 let is_own = |sight: &&Sight<'_>| is_of_row(names.spelled(sight.path));
                 let times = row.iter().filter(is_own).filter_map(time).take(MOST_TIMES);
                 let numbers = row.iter().filter(is_own).filter_map(number);
-                let row: Row = numbers.chain(times).take(MOST + 1).collect();
+                let row: Quantities = numbers.chain(times).take(MOST + 1).collect();
                 if (2..=MOST).contains(&row.len()) {
                     let mut kind: Vec<Quantity> = row.iter().map(|(it, _)| *it).collect();
                     kind.sort_unstable();
@@ -355,7 +357,7 @@ impl Numbers {
         }
     }
 
-    fn see(&mut self, tag: u32, kind: Vec<Quantity>, (recording, row): (u32, Row)) {
+    fn see(&mut self, tag: u32, kind: Vec<Quantity>, (recording, row): (u32, Quantities)) {
         let kinds = self.kinds.entry(tag).or_default();
         if kinds.len() < KINDS || kinds.contains_key(&kind) {
             kinds.entry(kind).or_default().see(recording, row);
@@ -379,7 +381,7 @@ impl Numbers {
 }
 
 /// What each number of the rows of lists is in all of them together, where there are several.
-fn totals(names: &Names, sights: &[Sight<'_>]) -> Row {
+fn totals(names: &Names, sights: &[Sight<'_>]) -> Quantities {
     let mut all: BTreeMap<u32, (usize, f64)> = BTreeMap::new();
     for sight in sights.iter().filter(|sight| sight.row > 0) {
         if let Value::Number(number) = sight.value {
@@ -435,7 +437,8 @@ fn shown(kinds: &BTreeMap<Vec<Quantity>, Kind>) -> BTreeSet<Claim> {
             return false;
         }
         let rows = with().flat_map(|(_, kind, _)| &kind.rows);
-        let rows: Vec<(u32, &Row)> = rows.map(|(recording, row)| (*recording, row)).collect();
+        let rows: Vec<(u32, &Quantities)> =
+            rows.map(|(recording, row)| (*recording, row)).collect();
         let size = with().map(|(quantities, ..)| quantities.len()).max().unwrap_or_default();
         let claims = match claim {
             Claim::Sums(..) => size.pow(3),

@@ -38,7 +38,7 @@ pub(super) struct Presence {
     messages: Vec<(u32, Said)>,
     /// The objects, by path.
     objects: Map<u32, Messages>,
-    fields: Map<u32, Place>,
+    fields: Map<u32, Holder>,
     /// What may decide.
     conditions: BTreeMap<With, Messages>,
 }
@@ -47,7 +47,7 @@ pub(super) struct Presence {
 type Messages = Vec<usize>;
 
 #[derive(Debug, Clone)]
-struct Place {
+struct Holder {
     /// The path of the object that has the field.
     object: u32,
     messages: Messages,
@@ -77,7 +77,7 @@ impl Presence {
             let word = names.word(path.as_str());
             if let Some(object) = object {
                 let object = names.word(object);
-                let place = || Place { object, messages: Messages::new(), varies: false };
+                let place = || Holder { object, messages: Messages::new(), varies: false };
                 note(&mut self.fields.entry(word).or_insert_with(place).messages, number);
                 *having.entry(word).or_default() += 1;
             }

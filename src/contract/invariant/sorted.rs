@@ -21,7 +21,7 @@ use super::check::{At, Broken, Check};
 use super::claim::{Asked, Field, Invariant, Path, With};
 use super::learn::{Map, Names, Sight};
 use super::presence::conditions;
-use super::trace::{Row, Value};
+use super::trace::{RowNumber, Value};
 use crate::identity::Meaning;
 use crate::text::date::fits;
 
@@ -70,14 +70,14 @@ impl Direction {
 /// The fields of the rows of lists.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sorted {
-    always: Fields,
+    always: FieldOrders,
     /// By what the request said in words, in the order of the places; none if clients ask in too many ways.
-    asked: BTreeMap<Vec<Asked>, Fields>,
+    asked: BTreeMap<Vec<Asked>, FieldOrders>,
     has_many_ways: bool,
 }
 
 /// By the numbers of their paths.
-type Fields = Map<u32, Seen>;
+type FieldOrders = Map<u32, Seen>;
 
 /// How a field went from row to row.
 #[derive(Debug, Clone, Default)]
@@ -96,7 +96,7 @@ impl Sorted {
         request: Option<&str>,
         messages: impl Iterator<Item = &'s [Sight<'j>]>,
     ) {
-        let mut seen = Fields::default();
+        let mut seen = FieldOrders::default();
         messages.for_each(|sights| see(&mut seen, names, sights));
         if seen.is_empty() {
             return;
@@ -115,7 +115,7 @@ impl Sorted {
         let always = in_order(&self.always, names);
         let mut asked: BTreeMap<(&str, Vec<Asked>), Keys> = BTreeMap::new();
         for words in self.deciding() {
-            let mut here = Fields::default();
+            let mut here = FieldOrders::default();
             let all = self.asked.iter().filter(|(said, _)| words.iter().all(|it| it.is_in(said)));
             all.for_each(|(_, seen)| add(&mut here, seen));
             for (list, keys) in in_order(&here, names) {
@@ -169,7 +169,7 @@ impl Sorted {
 type Keys = Vec<(Field, Direction)>;
 
 /// The lists that are in order, each by fields of its rows.
-fn in_order<'n>(seen: &Fields, names: &'n Names) -> BTreeMap<&'n str, Keys> {
+fn in_order<'n>(seen: &FieldOrders, names: &'n Names) -> BTreeMap<&'n str, Keys> {
     let mut lists: BTreeMap<&str, Keys> = BTreeMap::new();
     for (field, seen) in seen.iter().filter(|(_, seen)| seen.pairs.len() >= FEWEST) {
         let holding = Direction::ALL.into_iter().zip(seen.broken);
@@ -184,9 +184,9 @@ fn in_order<'n>(seen: &Fields, names: &'n Names) -> BTreeMap<&'n str, Keys> {
 }
 
 /// How the fields of the rows of a message go.
-fn see(seen: &mut Fields, names: &Names, sights: &[Sight<'_>]) {
+fn see(seen: &mut FieldOrders, names: &Names, sights: &[Sight<'_>]) {
     let mut last: Map<u32, &Sight<'_>> = Map::default();
-    let mut words: Map<Row, u64> = Map::default();
+    let mut words: Map<RowNumber, u64> = Map::default();
     for sight in sights.iter().filter(|sight| is_of_row(names.spelled(sight.path))) {
         if let Value::Text(text) = sight.value
             && Meaning::of(Path::written(names.spelled(sight.path)).last()) == Meaning::Plain
@@ -213,7 +213,7 @@ fn see(seen: &mut Fields, names: &Names, sights: &[Sight<'_>]) {
     }
 }
 
-fn add(all: &mut Fields, more: &Fields) {
+fn add(all: &mut FieldOrders, more: &FieldOrders) {
     for (field, Seen { pairs, broken }) in more {
         let seen = all.entry(*field).or_default();
         seen.broken.iter_mut().zip(broken).for_each(|(all, more)| *all |= more);

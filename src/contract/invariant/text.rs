@@ -48,11 +48,11 @@ struct Held {
 /// What one field has said in a trace, in order.
 #[derive(Default)]
 pub(super) struct Strand<'t> {
-    pieces: Vec<Piece<'t>>,
+    pieces: Vec<TextPiece<'t>>,
     keys: HashSet<Key, RandomState>,
 }
 
-struct Piece<'t> {
+struct TextPiece<'t> {
     text: Cow<'t, str>,
     keys: Rc<Keys>,
     /// The fields that have said it as a part of a whole.
@@ -65,7 +65,7 @@ impl Keys {
     }
 }
 
-impl Piece<'_> {
+impl TextPiece<'_> {
     /// Whether it says nothing else where one of these stands.
     fn agrees(&self, keys: &[Key]) -> bool {
         let differ =
@@ -78,7 +78,7 @@ impl<'t> Strand<'t> {
     pub(super) fn push(&mut self, text: Cow<'t, str>, keys: &Rc<Keys>) {
         if self.pieces.len() < PIECES {
             self.keys.extend(keys.all());
-            self.pieces.push(Piece { text, keys: Rc::clone(keys), taken: Vec::new() });
+            self.pieces.push(TextPiece { text, keys: Rc::clone(keys), taken: Vec::new() });
         }
     }
 
@@ -141,7 +141,7 @@ impl<'t> Strand<'t> {
         texts: [u32; 2],
     ) -> Option<Option<&'x str>> {
         let said = |way: &[Key]| self.pieces.iter().rfind(|piece| piece.agrees(way));
-        let more = |piece: &Piece<'_>| text.strip_prefix(&*piece.text);
+        let more = |piece: &TextPiece<'_>| text.strip_prefix(&*piece.text);
         let last = said(&self.ids(keys, texts))?;
         let ways = || self.numbered(keys, texts).into_iter();
         Some(more(last).or_else(|| ways().find_map(|way| more(said(&way)?))))

@@ -115,7 +115,7 @@ pub(crate) fn identified<'j>(json: Text<'j>, mut told: impl FnMut(&Path, Cow<'j,
 
 /// Tells the values in a JSON text in order, each with the number of the [row](Row) that it stands in, and then how long
 /// its arrays are.
-pub(super) fn each<'j>(json: Text<'j>, told: &mut dyn FnMut(&Path, Row, Value<'j>)) {
+pub(super) fn each<'j>(json: Text<'j>, told: &mut dyn FnMut(&Path, RowNumber, Value<'j>)) {
     let mut way = Way::default();
     if is_tuple(json) {
         for (place, element) in json.elements().enumerate() {
@@ -138,7 +138,7 @@ pub(super) fn is_tuple(json: Text<'_>) -> bool {
 }
 
 /// An element of an array that is in no other one, counted from 1 in its message; 0 for what is in none.
-pub(super) type Row = u32;
+pub(super) type RowNumber = u32;
 
 /// Where one of the values stands, by how many come before it, as a JSON Pointer.
 pub(super) fn pointer(json: &str, number: usize) -> String {
@@ -155,8 +155,8 @@ pub(super) fn pointer(json: &str, number: usize) -> String {
 struct Way {
     path: Path,
     depth: usize,
-    row: Row,
-    rows: Row,
+    row: RowNumber,
+    rows: RowNumber,
     /// The arrays that are in no other one.
     lengths: Vec<(Path, f64)>,
 }
@@ -175,7 +175,7 @@ fn collect<'j>(
     tokens: &mut Tokens<'j>,
     name: &str,
     way: &mut Way,
-    told: &mut dyn FnMut(&Path, Row, Value<'j>),
+    told: &mut dyn FnMut(&Path, RowNumber, Value<'j>),
 ) {
     if way.depth >= DEEPEST && matches!(tokens.peek(), Some(b'{' | b'[')) {
         tokens.value();

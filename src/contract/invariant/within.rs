@@ -11,7 +11,7 @@ use super::claim::{Field, Invariant, Path, Referred};
 use super::holding::CHANCES;
 use super::learn::{Map, Names, Sight, Sights, keys};
 use super::sorted::is_of_row;
-use super::trace::Row;
+use super::trace::RowNumber;
 
 /// A message with more fields that identify something is no list of things that refer to each other.
 const MOST: usize = 16;
@@ -41,7 +41,7 @@ impl Within {
                 for (from, all) in fields.iter().filter(|(from, _)| *from != to) {
                     let seen = self.0.entry((*from, *to)).or_default();
                     seen.is_broken |= !all.iter().all(|(_, key)| said.contains(key));
-                    let is_own = |row: Row, key: &str| {
+                    let is_own = |row: RowNumber, key: &str| {
                         rows.iter().any(|(it, own)| it.row == row && *own == key)
                     };
                     let is_shown = !seen.is_broken

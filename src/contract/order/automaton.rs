@@ -171,27 +171,29 @@ impl Automaton {
 
 /// A part of an automaton: what leaves each state, and where it may end.
 #[derive(Clone)]
-struct Piece {
+struct Fragment {
     edges: Vec<Vec<(usize, usize)>>,
     accepting: Vec<bool>,
 }
 
 impl Level {
-    fn piece(&mut self, expression: &Expression) -> Result<Piece, TooLarge> {
+    fn piece(&mut self, expression: &Expression) -> Result<Fragment, TooLarge> {
         match expression {
-            Expression::Nothing => Ok(Piece::nothing()),
-            Expression::Event(pattern) => Ok(Piece::one(self.atom(Atom::Event(pattern.clone())))),
-            Expression::Slice(slice) => Ok(Piece::one(self.slice(slice)?)),
+            Expression::Nothing => Ok(Fragment::nothing()),
+            Expression::Event(pattern) => {
+                Ok(Fragment::one(self.atom(Atom::Event(pattern.clone()))))
+            }
+            Expression::Slice(slice) => Ok(Fragment::one(self.slice(slice)?)),
             Expression::Sequence(parts) => {
-                parts.iter().try_fold(Piece::nothing(), |all, part| all.then(&self.piece(part)?))
+                parts.iter().try_fold(Fragment::nothing(), |all, part| all.then(&self.piece(part)?))
             }
             Expression::Choice(parts) => {
                 let mut pieces = parts.iter().map(|part| self.piece(part));
-                let first = pieces.next().unwrap_or_else(|| Ok(Piece::nothing()))?;
+                let first = pieces.next().unwrap_or_else(|| Ok(Fragment::nothing()))?;
                 pieces.try_fold(first, |all, piece| all.or(&piece?))
             }
             Expression::Interleaved(parts) => {
-                parts.iter().try_fold(Piece::nothing(), |all, part| all.and(&self.piece(part)?))
+                parts.iter().try_fold(Fragment::nothing(), |all, part| all.and(&self.piece(part)?))
             }
             Expression::Repeated(inner, times) => {
                 self.piece(inner)?.times(times.min as usize, times.max.map(|max| max as usize))
@@ -229,7 +231,7 @@ impl Level {
     }
 }
 
-impl Piece {
+impl Fragment {
     fn nothing() -> Self {
         Self { edges: vec![Vec::new()], accepting: vec![true] }
     }

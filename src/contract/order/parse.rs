@@ -50,7 +50,7 @@ struct Parser<'t> {
 }
 
 /// Something that can be repeated, or a slice, which has to be put into a group first.
-enum Item {
+enum OrderTerm {
     Plain(Expression),
     Slice(Expression),
 }
@@ -134,8 +134,8 @@ impl Parser<'_> {
         let start = self.cursor.at;
         let item = self.item();
         let (mut all, slice) = match item {
-            Some(Item::Plain(expression)) => (expression, false),
-            Some(Item::Slice(expression)) => (expression, true),
+            Some(OrderTerm::Plain(expression)) => (expression, false),
+            Some(OrderTerm::Slice(expression)) => (expression, true),
             None => (Expression::Nothing, false),
         };
         let behind = self.cursor.at;
@@ -161,22 +161,22 @@ impl Parser<'_> {
     }
 
     /// A tag, a group or a slice; none if nothing of these begins here.
-    fn item(&mut self) -> Option<Item> {
+    fn item(&mut self) -> Option<OrderTerm> {
         match self.cursor.peek()? {
-            '(' => self.group().map(Item::Plain),
+            '(' => self.group().map(OrderTerm::Plain),
             '"' => {
                 let tag = self.quoted();
-                Some(Item::Plain(self.event(Some(tag))))
+                Some(OrderTerm::Plain(self.event(Some(tag))))
             }
             '[' if self.cursor.rest().starts_with(DONE) => {
                 self.cursor.at += DONE.len();
-                Some(Item::Plain(self.event(Some(DONE.to_owned()))))
+                Some(OrderTerm::Plain(self.event(Some(DONE.to_owned()))))
             }
             _ => match self.cursor.eat_while(is_bare) {
                 "" => None,
-                PER => Some(Item::Slice(self.slice())),
-                ANY => Some(Item::Plain(self.event(None))),
-                tag => Some(Item::Plain(self.event(Some(tag.to_owned())))),
+                PER => Some(OrderTerm::Slice(self.slice())),
+                ANY => Some(OrderTerm::Plain(self.event(None))),
+                tag => Some(OrderTerm::Plain(self.event(Some(tag.to_owned())))),
             },
         }
     }

@@ -31,9 +31,9 @@ enum Binding {
 impl Expression {
     /// The text in lines of at most `width` characters, where that can be.
     pub fn lines(&self, width: usize) -> String {
-        let mut page = Page { text: String::new(), column: 0, width };
-        page.put(self, Binding::Ending, 0);
-        page.text
+        let mut wrapped = WrappedText { text: String::new(), column: 0, width };
+        wrapped.put(self, Binding::Ending, 0);
+        wrapped.text
     }
 
     fn binding(&self) -> Binding {
@@ -163,13 +163,13 @@ pub(super) fn is_bare(character: char) -> bool {
 }
 
 /// Text that is broken into lines.
-struct Page {
+struct WrappedText {
     text: String,
     column: usize,
     width: usize,
 }
 
-impl Page {
+impl WrappedText {
     fn put(&mut self, expression: &Expression, around: Binding, indent: usize) {
         let flat = expression.to_string();
         if expression.needs_parentheses(around) {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::loss::Place;
+use super::loss::WrittenPath;
 use super::sample::{Element, Member, Sample};
 use super::schema::{self, Array, Fields, Number, Object, Presence, Rest, Schema, Union};
 use super::show::{alternatives, quote};
@@ -66,7 +66,7 @@ impl fmt::Display for Violation {
 impl Violation {
     /// The place in the promise as it is written: `tool_calls[].name`; empty for the whole.
     pub fn at(&self) -> String {
-        Place(&self.place).to_string()
+        WrittenPath(&self.place).to_string()
     }
 }
 

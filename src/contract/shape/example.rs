@@ -60,10 +60,10 @@ impl Schema {
     }
 }
 
-type Members = Map<String, Value>;
+type JsonObject = Map<String, Value>;
 
 impl Object {
-    fn variations(&self) -> Vec<Members> {
+    fn variations(&self) -> Vec<JsonObject> {
         match self {
             Self::Plain(fields) => fields.variations(),
             Self::Union(union) => union.variations(),
@@ -72,21 +72,21 @@ impl Object {
 }
 
 impl Union {
-    fn variations(&self) -> Vec<Members> {
+    fn variations(&self) -> Vec<JsonObject> {
         let kinds = self.branches.iter().flat_map(|(value, kind)| {
             kind.variations().into_iter().map(|mut members| {
                 members.insert(self.tag.clone(), value.as_str().into());
                 members
             })
         });
-        let unknown = Members::from_iter([(self.tag.clone(), "made up".into())]);
+        let unknown = JsonObject::from_iter([(self.tag.clone(), "made up".into())]);
         kinds.chain(self.open.then_some(unknown)).take(MOST).collect()
     }
 }
 
 impl Fields {
     /// With the fields that must be there, and then with one thing that is otherwise.
-    fn variations(&self) -> Vec<Members> {
+    fn variations(&self) -> Vec<JsonObject> {
         let Some(least) = self.least() else { return Vec::new() };
         let mut all = vec![least.clone()];
         let most = MOST.min(MOST_MEMBERS / (least.len() + 1) + 1);
@@ -114,7 +114,7 @@ impl Fields {
     }
 
     /// Nothing if there is nothing that a field could be.
-    fn least(&self) -> Option<Members> {
+    fn least(&self) -> Option<JsonObject> {
         let required = self.fields.iter().filter(|(_, it)| it.presence == Presence::Required);
         let members = required.map(|(name, field)| {
             Some((name.clone(), field.schema.variations().into_iter().next()?))
@@ -124,7 +124,7 @@ impl Fields {
 }
 
 /// The members of a tuple as an array.
-fn in_order(mut places: Members) -> Value {
+fn in_order(mut places: JsonObject) -> Value {
     (0..places.len()).map_while(|index| places.remove(&tuple::name(index))).collect()
 }
 

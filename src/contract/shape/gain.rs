@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::loss::Place;
+use super::loss::WrittenPath;
 use super::schema::{Array, Field, Fields, Object, Presence, Rest, Schema, Text, Union};
 use super::tuple;
 
@@ -88,7 +88,7 @@ impl Schema {
 impl Gain {
     /// The place as it is written: `tool_calls[].name`; empty for the whole.
     pub fn at(&self) -> String {
-        Place(&self.place).to_string()
+        WrittenPath(&self.place).to_string()
     }
 
     /// What became possible, as a contract says it.

@@ -11,7 +11,7 @@ use super::format::{Format, ID, PREFIXED};
 use super::names::{Naming, are_alike, is_data, may_be_given, vary};
 use super::rows::{Seen, independent};
 use super::sample::{Element, Member, Sample, StringSample};
-use super::schema::{self, Array, Fields, Number, Object, Presence, Rest, Schema, Text, Union};
+use super::schema::{Array, Field, Fields, Number, Object, Presence, Rest, Schema, Text, Union};
 use super::tags::Tag;
 use super::tuple;
 use crate::identity::stands_for;
@@ -202,13 +202,13 @@ impl Around for Alone {}
 pub(super) struct Objects<'s> {
     witnesses: Vec<Witness>,
     /// The fields by name.
-    pub(super) fields: Vec<Field<'s>>,
+    pub(super) fields: Vec<Column<'s>>,
     /// The members whose names are data: those that were minted, or all where there are too many.
-    rest: Vec<Field<'s>>,
+    rest: Vec<Column<'s>>,
 }
 
-/// A field, or a member whose name is data.
-pub(super) struct Field<'s> {
+/// What a field, or a member whose name is data, says in all objects.
+pub(super) struct Column<'s> {
     pub(super) name: &'s str,
     /// The last place that it had among the members of an object.
     position: u32,
@@ -219,7 +219,7 @@ pub(super) struct Field<'s> {
 impl<'s> Objects<'s> {
     fn of(objects: &[(&'s [Member<'s>], Witness)], around: &dyn Around) -> Self {
         let mut numbers: HashMap<&str, usize, RandomState> = HashMap::default();
-        let mut all: Vec<Field<'s>> = Vec::new();
+        let mut all: Vec<Column<'s>> = Vec::new();
         for (object, (members, _)) in objects.iter().enumerate() {
             // Most objects have the fields of the one before.
             let mut next = 0;
@@ -227,7 +227,7 @@ impl<'s> Objects<'s> {
                 let number = match all.get(next) {
                     Some(field) if field.name == *name => next,
                     _ => *numbers.entry(name).or_insert_with(|| {
-                        all.push(Field { name, position: 0, values: Vec::new() });
+                        all.push(Column { name, position: 0, values: Vec::new() });
                         all.len() - 1
                     }),
                 };
@@ -238,7 +238,7 @@ impl<'s> Objects<'s> {
             }
         }
         all.sort_unstable_by_key(|field| field.name);
-        let is_given = |field: &Field<'_>| {
+        let is_given = |field: &Column<'_>| {
             let shown = field.values.first().map(|(object, _)| objects[*object].1);
             may_be_given(field.name) && shown.is_some_and(|it| around.is_given(it, field.name))
         };
@@ -256,12 +256,12 @@ impl<'s> Objects<'s> {
     }
 
     /// What may tell objects apart; nothing where there are too many names.
-    pub(super) fn members(&self) -> impl Iterator<Item = &Field<'s>> {
+    pub(super) fn members(&self) -> impl Iterator<Item = &Column<'s>> {
         let rest = if self.fields.is_empty() { &[] } else { self.rest.as_slice() };
         self.fields.iter().chain(rest)
     }
 
-    fn seen<'a>(&'a self, field: &'a Field<'s>) -> impl Iterator<Item = Seen<'s>> + 'a {
+    fn seen<'a>(&'a self, field: &'a Column<'s>) -> impl Iterator<Item = Seen<'s>> + 'a {
         field.values.iter().map(|(object, value)| (*value, self.witnesses[*object]))
     }
 
@@ -271,7 +271,7 @@ impl<'s> Objects<'s> {
     }
 
     /// The witnesses of the objects that do not have a field.
-    fn without(&self, field: &Field<'_>) -> Witnesses {
+    fn without(&self, field: &Column<'_>) -> Witnesses {
         let mut having = field.values.iter().map(|(object, _)| *object).peekable();
         let missing = self.witnesses.iter().enumerate();
         let missing = missing.filter(|(object, _)| having.next_if_eq(object).is_none());
@@ -355,7 +355,7 @@ impl<'l> Learner<'l> {
                     .collect();
                 let schema = self.within(&name, |learner| learner.values(&seen, room));
                 let position = u32::try_from(index).unwrap_or(u32::MAX);
-                (name, schema::Field { position, presence: Presence::Required, schema })
+                (name, Field { position, presence: Presence::Required, schema })
             });
             return Array::Tuple(Fields { fields: places.collect(), ..Fields::default() });
         }
@@ -526,7 +526,7 @@ impl<'l> Learner<'l> {
             return false;
         };
         let recordings = self.recordings(objects.witnesses.iter().copied());
-        let is_chosen = |member: &Field<'_>| {
+        let is_chosen = |member: &Column<'_>| {
             let mut seen = objects.seen(member);
             let is_always = member.values.len() == objects.count();
             let is_chance = || naming.is_chance(member.name, recordings);
@@ -536,7 +536,7 @@ impl<'l> Learner<'l> {
         objects.fields.iter().all(is_chosen)
     }
 
-    fn field(&mut self, objects: &Objects<'_>, field: &Field<'_>, room: u8) -> schema::Field {
+    fn field(&mut self, objects: &Objects<'_>, field: &Column<'_>, room: u8) -> Field {
         let seen: Vec<Seen<'_>> = objects.seen(field).collect();
         let is_always = seen.len() == objects.count();
         if !is_always && let Some(evidence) = &mut self.evidence {
@@ -549,11 +549,11 @@ impl<'l> Learner<'l> {
             });
         }
         let presence = if is_always { Presence::Required } else { Presence::Optional };
-        schema::Field { position: field.position, presence, schema: self.values(&seen, room) }
+        Field { position: field.position, presence, schema: self.values(&seen, room) }
     }
 
     /// The members whose names are data.
-    fn rest(&mut self, objects: &Objects<'_>, members: &[Field<'_>], room: u8) -> Rest {
+    fn rest(&mut self, objects: &Objects<'_>, members: &[Column<'_>], room: u8) -> Rest {
         let names: Vec<StringSample<'_>> =
             members.iter().map(|member| StringSample::of(member.name.into())).collect();
         let format = format(names.iter()).filter(|format| *format != Format::Integer);

@@ -42,14 +42,14 @@ pub enum Lost {
 impl Loss {
     /// The place as it is written: `tool_calls[].name`; empty for the whole.
     pub fn at(&self) -> String {
-        Place(&self.place).to_string()
+        WrittenPath(&self.place).to_string()
     }
 }
 
 /// A place as it is written.
-pub(super) struct Place<'a>(pub(super) &'a [String]);
+pub(super) struct WrittenPath<'a>(pub(super) &'a [String]);
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for WrittenPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, step) in self.0.iter().enumerate() {
             let separator = if index == 0 || step.starts_with('[') { "" } else { "." };

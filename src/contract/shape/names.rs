@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::format::{ID, UUID, formats};
-use super::learn::Field;
+use super::learn::Column;
 use super::sample::Sample;
 use crate::identity::identifiers;
 
@@ -68,7 +68,7 @@ pub(super) fn vary(counts: impl Iterator<Item = usize> + Clone, objects: usize) 
 }
 
 /// Whether members say values that are alike; there are some.
-pub(super) fn are_alike(members: &[Field<'_>]) -> bool {
+pub(super) fn are_alike(members: &[Column<'_>]) -> bool {
     let mut outlines = members.iter().map(|it| Outline::of(it.values.iter().map(|it| it.1)));
     outlines.next().is_some_and(|first| outlines.all(|outline| outline == first))
 }

@@ -45,7 +45,8 @@ impl Schema {
         part: Range<usize>,
     ) -> Result<Self, Vec<ParseError>> {
         let end = part.end;
-        let rows: Vec<Row> = lines(text, part).map(|span| Row::of(text, span)).collect();
+        let rows: Vec<IndentedLine> =
+            lines(text, part).map(|span| IndentedLine::of(text, span)).collect();
         let mut errors = Vec::new();
         let all = level(&mut rows.as_slice(), 0, &mut errors);
         let Some((first, others)) = all.split_first() else {
@@ -76,18 +77,18 @@ impl std::str::FromStr for Schema {
 
 /// A line, and how far it is indented.
 #[derive(Clone)]
-struct Row {
+struct IndentedLine {
     column: usize,
     span: Range<usize>,
 }
 
 /// A line, and the lines that are indented below it.
-struct Line {
+struct LineTree {
     span: Range<usize>,
-    below: Vec<Line>,
+    below: Vec<LineTree>,
 }
 
-impl Row {
+impl IndentedLine {
     fn of(text: &str, span: Range<usize>) -> Self {
         let column = span.start - text[..span.start].rfind('\n').map_or(0, |at| at + 1);
         Self { column, span }
@@ -95,8 +96,8 @@ impl Row {
 }
 
 /// The lines of one level, as far as they are not indented less than the first. `depth` levels are above them.
-fn level(rows: &mut &[Row], depth: usize, errors: &mut Vec<ParseError>) -> Vec<Line> {
-    let mut all: Vec<Line> = Vec::new();
+fn level(rows: &mut &[IndentedLine], depth: usize, errors: &mut Vec<ParseError>) -> Vec<LineTree> {
+    let mut all: Vec<LineTree> = Vec::new();
     let Some(indent) = rows.first().map(|row| row.column) else { return all };
     while let Some(row) = rows.first().filter(|row| row.column >= indent).cloned() {
         match all.last_mut() {
@@ -112,7 +113,7 @@ fn level(rows: &mut &[Row], depth: usize, errors: &mut Vec<ParseError>) -> Vec<L
             }
             _ => {
                 *rows = &rows[1..];
-                all.push(Line { span: row.span, below: Vec::new() });
+                all.push(LineTree { span: row.span, below: Vec::new() });
             }
         }
     }
@@ -125,7 +126,7 @@ struct Parser<'l, 't> {
     text: &'t str,
     cursor: Cursor<'t>,
     /// The lines below, until something on the line takes them.
-    below: Option<&'l [Line]>,
+    below: Option<&'l [LineTree]>,
     /// Within how many types the reading is.
     depth: usize,
     /// What is wrong with the lines below.
@@ -133,7 +134,7 @@ struct Parser<'l, 't> {
 }
 
 impl<'l, 't> Parser<'l, 't> {
-    fn new(text: &'t str, line: &'l Line, depth: usize) -> Self {
+    fn new(text: &'t str, line: &'l LineTree, depth: usize) -> Self {
         let cursor = Cursor::new(text, line.span.clone());
         Self { text, cursor, below: Some(&line.below), depth, errors: Vec::new() }
     }
@@ -301,7 +302,7 @@ impl<'l, 't> Parser<'l, 't> {
     }
 
     /// An object whose fields stand on these lines.
-    fn fields(&mut self, lines: &[Line]) -> Fields {
+    fn fields(&mut self, lines: &[LineTree]) -> Fields {
         let mut fields = Fields::default();
         for line in lines {
             self.line(line, |inner| inner.field(&mut fields).and_then(|()| inner.end()));
@@ -365,7 +366,7 @@ impl<'l, 't> Parser<'l, 't> {
         insert(&mut union.branches, name, branch, span)
     }
 
-    fn branches_below(&mut self, lines: &[Line], union: &mut Union) {
+    fn branches_below(&mut self, lines: &[LineTree], union: &mut Union) {
         for line in lines {
             self.line(line, |inner| inner.branch_line(union));
         }
@@ -394,7 +395,7 @@ impl<'l, 't> Parser<'l, 't> {
     }
 
     /// Reads a line below, and keeps what is wrong with it.
-    fn line(&mut self, line: &Line, read: impl FnOnce(&mut Parser<'_, 't>) -> Parsed<()>) {
+    fn line(&mut self, line: &LineTree, read: impl FnOnce(&mut Parser<'_, 't>) -> Parsed<()>) {
         let mut inner = Parser::new(self.text, line, self.depth);
         let parsed = read(&mut inner);
         self.errors.append(&mut inner.errors);
@@ -420,7 +421,7 @@ impl<'l, 't> Parser<'l, 't> {
         parsed
     }
 
-    fn take_lines(&mut self) -> Parsed<&'l [Line]> {
+    fn take_lines(&mut self) -> Parsed<&'l [LineTree]> {
         self.below.take().ok_or_else(|| {
             self.error("a second object with its fields on the lines below")
                 .with_hint("write the fields between braces: `{name: string} | [{name: string}]`")

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::evidence::Witness;
-use super::learn::{Field, MOST_FIELDS, Objects};
+use super::learn::{Column, MOST_FIELDS, Objects};
 use super::names::is_data;
 use super::sample::Sample;
 use crate::message::telling;
@@ -66,7 +66,7 @@ impl<'s> Tag<'s> {
 
     /// A field that is missing in one object, that says something which is no word, always the same or
     /// too many different things, is no tag.
-    fn candidate(field: &Field<'s>, objects: usize) -> Option<Self> {
+    fn candidate(field: &Column<'s>, objects: usize) -> Option<Self> {
         if field.values.len() < objects {
             return None;
         }
@@ -111,7 +111,7 @@ impl<'s> Tag<'s> {
     /// The bits that it saves to know the tag before what is in the fields, as in `{type, data: {…}}`.
     fn inner_gain(&self, objects: &Objects<'_>) -> f64 {
         let group_of = self.group_of(objects);
-        let inner = |field: &Field<'_>| inner_gain(&field.values, &group_of, self.groups.len());
+        let inner = |field: &Column<'_>| inner_gain(&field.values, &group_of, self.groups.len());
         objects.fields.iter().map(inner).sum::<f64>().max(0.0)
     }
 

@@ -36,8 +36,8 @@ pub(super) fn length(
     if !are_alike {
         return None;
     }
-    let places: Vec<Place<'_>> = (0..length)
-        .map(|index| Place::of(arrays.iter().map(|(elements, _)| &elements[index].value)))
+    let places: Vec<ElementKind<'_>> = (0..length)
+        .map(|index| ElementKind::of(arrays.iter().map(|(elements, _)| &elements[index].value)))
         .collect::<Option<_>>()?;
     let are_apart = places
         .iter()
@@ -48,7 +48,7 @@ pub(super) fn length(
 }
 
 /// The elements at one place.
-enum Place<'s> {
+enum ElementKind<'s> {
     /// Nothing but `null`.
     Null,
     Boolean,
@@ -59,7 +59,7 @@ enum Place<'s> {
     Object(BTreeSet<&'s str>),
 }
 
-impl<'s> Place<'s> {
+impl<'s> ElementKind<'s> {
     /// None if they are of several types; `null` may stand beside any.
     fn of(values: impl Iterator<Item = &'s Sample<'s>>) -> Option<Self> {
         values.into_iter().try_fold(Self::Null, |all, value| {

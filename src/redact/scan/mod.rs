@@ -69,7 +69,7 @@ struct Nest {
 const DEEPEST: usize = 64;
 
 /// Whether the scanner can go on.
-enum Step {
+enum Advance {
     On,
     Wait,
 }
@@ -83,11 +83,11 @@ impl Scanner {
         loop {
             let step = match self.held.take() {
                 Some(held) => self.end(held, text, input, notes, &mut edits),
-                None if self.at >= text.len() => Step::Wait,
+                None if self.at >= text.len() => Advance::Wait,
                 None if self.nest.is_some() => self.below(text),
                 None => self.begin(text, input, notes),
             };
-            if matches!(step, Step::Wait) {
+            if matches!(step, Advance::Wait) {
                 return edits;
             }
         }
@@ -126,10 +126,10 @@ impl Scanner {
     }
 
     /// Looks for the next colon or equals sign and what stands on both sides of it.
-    fn begin(&mut self, text: &[u8], input: Input, notes: &Notes<'_>) -> Step {
+    fn begin(&mut self, text: &[u8], input: Input, notes: &Notes<'_>) -> Advance {
         let Some(found) = memchr::memchr2(b':', b'=', &text[self.at..]) else {
             self.at = text.len();
-            return Step::Wait;
+            return Advance::Wait;
         };
         self.at += found;
         let step = match text[self.at] {
@@ -145,11 +145,11 @@ impl Scanner {
             return self.assigned(text, input, found, notes);
         }
         self.at += 1;
-        Step::On
+        Advance::On
     }
 
     /// Looks for a URL and for a quoted name around a colon.
-    fn colon(&mut self, text: &[u8], input: Input, notes: &Notes<'_>) -> Option<Step> {
+    fn colon(&mut self, text: &[u8], input: Input, notes: &Notes<'_>) -> Option<Advance> {
         let colon = self.at;
         let behind = &text[colon + 1..];
         if let Some(scheme) = scheme_before(text, colon) {
@@ -157,10 +157,10 @@ impl Scanner {
                 let is_part = colon < self.behind_url;
                 self.at = colon + 1 + mark.len();
                 self.held = Some(Held::Url { start: self.at, scheme, is_part });
-                return Some(Step::On);
+                return Some(Advance::On);
             }
             if input == Input::More && SLASHES.iter().any(|it| it.starts_with(behind)) {
-                return Some(Step::Wait);
+                return Some(Advance::Wait);
             }
         }
         let (name, slashes) = name_before(text, colon)?;
@@ -175,7 +175,7 @@ impl Scanner {
         input: Input,
         (name, tells): (&str, Tells),
         notes: &Notes<'_>,
-    ) -> Step {
+    ) -> Advance {
         let begins = name.as_ptr().addr() - text.as_ptr().addr();
         match assigned::begin(text, begins, self.at) {
             Begin::At(start, ends) => {
@@ -188,10 +188,10 @@ impl Scanner {
                 self.held = Some(Held::Assigned { start, ends, name: name.to_owned(), tells });
             }
             Begin::Nowhere => self.at += 1,
-            Begin::Later if input == Input::More => return Step::Wait,
+            Begin::Later if input == Input::More => return Advance::Wait,
             Begin::Later => self.at = text.len(),
         }
-        Step::On
+        Advance::On
     }
 
     /// Looks at what a telling name is followed by.
@@ -201,14 +201,14 @@ impl Scanner {
         input: Input,
         (name, tells): (&str, Tells),
         slashes: usize,
-    ) -> Step {
+    ) -> Advance {
         let behind = &text[self.at + 1..];
         let mut blank = blank_of(behind);
         if behind[..blank].ends_with(b"\n") {
             // The data of an event may go on in the next line.
             let next = &behind[blank..];
             if input == Input::More && next.len() < DATA.len() && DATA.starts_with(next) {
-                return Step::Wait;
+                return Advance::Wait;
             }
             let data = next.strip_prefix(DATA).map(|next| DATA.len() + blank_of(next));
             blank += data.unwrap_or(0);
@@ -217,14 +217,14 @@ impl Scanner {
         let first = self.at + 1 + blank + escapes;
         let Some(&byte) = text.get(first) else {
             self.at = if input == Input::More { self.at } else { text.len() };
-            return Step::Wait;
+            return Advance::Wait;
         };
         self.at = first;
         match (byte, tells) {
             (b'"' | b'\'', _) if escapes == slashes => {
                 let role = match tells {
                     Tells::Perhaps => Role::Perhaps(name.to_owned()),
-                    Tells::Holder => return Step::On,
+                    Tells::Holder => return Advance::On,
                     _ => Role::Secret(name.to_owned()),
                 };
                 self.string(first, Quote { byte, slashes }, role);
@@ -238,7 +238,7 @@ impl Scanner {
             }
             _ => {}
         }
-        Step::On
+        Advance::On
     }
 
     fn string(&mut self, at: usize, quote: Quote, role: Role) {
@@ -247,8 +247,8 @@ impl Scanner {
     }
 
     /// Takes the next token below a telling name.
-    fn below(&mut self, text: &[u8]) -> Step {
-        let Some(nest) = &mut self.nest else { return Step::On };
+    fn below(&mut self, text: &[u8]) -> Advance {
+        let Some(nest) = &mut self.nest else { return Advance::On };
         let at = self.at;
         self.at += 1;
         match text[at] {
@@ -263,14 +263,14 @@ impl Scanner {
             byte @ (b'"' | b'\'') => {
                 let quote = Quote { byte, slashes: nest.slashes };
                 self.string(at, quote, Role::Nested);
-                return Step::On;
+                return Advance::On;
             }
             _ => {}
         }
         if !(1..=DEEPEST).contains(&nest.levels.len()) {
             self.nest = None;
         }
-        Step::On
+        Advance::On
     }
 
     /// Looks for the end of what has begun, and decides on it.
@@ -281,7 +281,7 @@ impl Scanner {
         input: Input,
         notes: &mut Notes<'_>,
         edits: &mut Vec<Edit>,
-    ) -> Step {
+    ) -> Advance {
         let (end, next) = match held.end(text, self.at, input) {
             Some(ends) => ends,
             None if input == Input::Done => (text.len(), text.len()),
@@ -292,12 +292,12 @@ impl Scanner {
                 } else {
                     self.held = Some(held);
                 }
-                return Step::Wait;
+                return Advance::Wait;
             }
         };
         self.at = next;
         edits.extend(self.decide(held, &text[..end], notes));
-        Step::On
+        Advance::On
     }
 
     /// What becomes of something that ends where the text does.

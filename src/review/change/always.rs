@@ -20,7 +20,7 @@ use super::instead::hardly_chance;
 use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::traits::{Lost, Of};
-use super::values::{First, ID, Place, Side, Values, values};
+use super::values::{First, ID, Side, ValuePlace, Values, values};
 use super::weight::{CHANCE_OF_ALL, is_outcome};
 use crate::contract::order::{FEWEST, exact};
 use crate::contract::shape::Recordings;
@@ -188,7 +188,7 @@ fn without_numbers(pointer: &str) -> String {
 
 /// What stood at a place, and what stands there now.
 struct Pair<'s, 'a> {
-    place: &'s Place<'a>,
+    place: &'s ValuePlace<'a>,
     old: &'s Values<'a>,
     new: &'s Values<'a>,
 }

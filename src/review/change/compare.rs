@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::cause;
-use super::draft::{Draft, Position, Shown, Spot};
+use super::draft::{Draft, MessageSpot, Position, Shown};
 use super::gap;
 use super::instead::recordings;
 use super::moved::{moved, otherwise};
@@ -521,7 +521,7 @@ fn number_of_message(
     protocols: &Protocols,
     cassettes: &[(Name, Cassette)],
     shown: &Shown,
-) -> Option<Spot> {
+) -> Option<MessageSpot> {
     let (name, number) = shown.interaction()?;
     let (_, cassette) = cassettes.iter().find(|(other, _)| other.as_str() == name)?;
     let at = cassette.place_of(number)?;

@@ -127,7 +127,7 @@ impl Shown {
 
 /// The number of a message in its stream, counted from 1 without keep-alives, and where it stands there in the file,
 /// counted from 0.
-pub(super) type Spot = (Option<usize>, Option<usize>);
+pub(super) type MessageSpot = (Option<usize>, Option<usize>);
 
 /// Where in an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -284,7 +284,7 @@ impl Draft {
     pub(super) fn finish(
         self,
         endpoint: &Endpoint,
-        event: &dyn Fn(&Shown) -> Option<Spot>,
+        event: &dyn Fn(&Shown) -> Option<MessageSpot>,
     ) -> Change {
         let fingerprint = self.fingerprint(endpoint);
         let witnesses = self.shown.as_ref().and_then(|shown| {

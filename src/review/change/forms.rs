@@ -13,7 +13,7 @@ use super::draft::{Draft, Position, Shown, tag_gone};
 use super::instead::hardly_chance;
 use super::report::{Part, Verdict};
 use super::rule::Rule;
-use super::values::{Form, Place, Side, Values};
+use super::values::{Form, Side, ValuePlace, Values};
 use super::weight::{CHANCE, CHANCE_OF_ALL};
 use crate::contract::order::exact;
 use crate::contract::shape::Recordings;
@@ -148,7 +148,7 @@ fn gone<'t>([old, new]: &'t [Types<'_>; 2]) -> impl Iterator<Item = &'t str> {
 /// A place at which something always was of one form, and never is.
 struct Found<'s, 'a> {
     asked: &'s Asked<'a>,
-    place: &'s Place<'a>,
+    place: &'s ValuePlace<'a>,
     /// How many recordings of both sides show it.
     recordings: [usize; 2],
     was: Form,
@@ -181,7 +181,7 @@ fn found<'s, 'a>(asked: &'s Asked<'a>) -> impl Iterator<Item = Found<'s, 'a>> {
 
 /// How many places have another form in some recordings than in others, or are not always there.
 fn varied(side: &Side<'_>) -> usize {
-    let differs = |(place, values): &(&Place<'_>, &Values<'_>)| {
+    let differs = |(place, values): &(&ValuePlace<'_>, &Values<'_>)| {
         let most = most(&values.forms, Recordings::conversations);
         let is_at_times = |of: &Recordings| (1..most).contains(&of.conversations());
         values.forms.iter().any(is_at_times) || !is_always(place, values, side)
@@ -198,7 +198,7 @@ fn most(forms: &[Recordings], count: impl Fn(&Recordings) -> usize) -> usize {
 }
 
 /// Whether it is in each object that could have it.
-fn is_always(place: &Place<'_>, values: &Values<'_>, side: &Side<'_>) -> bool {
+fn is_always(place: &ValuePlace<'_>, values: &Values<'_>, side: &Side<'_>) -> bool {
     let around = place.parent().and_then(|parent| side.get(&parent));
     let count = Recordings::conversations;
     let there = most(&values.forms, count);

@@ -81,10 +81,10 @@ impl<'r> Group<'r> {
 }
 
 /// An object, and the answers that show something of it.
-type Object<'r> = (&'r Endpoint, &'r str, &'r Witnesses);
+type ShownObject<'r> = (&'r Endpoint, &'r str, &'r Witnesses);
 
 /// The object in which a field can be missing.
-fn object(change: &Change) -> Option<Object<'_>> {
+fn object(change: &Change) -> Option<ShownObject<'_>> {
     let (above, _) = change.place.path.rsplit_once('.').unwrap_or_default();
     let is_missing = change.rule == Rule::FieldMissing && change.approved.is_none();
     Some((&change.place.endpoint, above, change.witnesses.as_ref().filter(|_| is_missing)?))
@@ -94,19 +94,19 @@ fn object(change: &Change) -> Option<Object<'_>> {
 const ANOTHER: usize = 3;
 
 /// The objects in whose places others stand: that is one change, however many fields they had.
-fn others(changes: &[Change]) -> HashSet<Object<'_>> {
-    let mut missing: HashMap<Object<'_>, usize> = HashMap::new();
+fn others(changes: &[Change]) -> HashSet<ShownObject<'_>> {
+    let mut missing: HashMap<ShownObject<'_>, usize> = HashMap::new();
     changes.iter().filter_map(object).for_each(|it| *missing.entry(it).or_default() += 1);
     missing.retain(|_, fields| *fields >= ANOTHER);
     missing.into_keys().collect()
 }
 
 /// Joins what is missing of one object.
-fn join_objects<'r>(groups: &mut Vec<Group<'r>>, others: &HashSet<Object<'r>>) {
+fn join_objects<'r>(groups: &mut Vec<Group<'r>>, others: &HashSet<ShownObject<'r>>) {
     if others.is_empty() {
         return;
     }
-    let objects = |group: &Group<'r>| -> HashSet<Object<'r>> {
+    let objects = |group: &Group<'r>| -> HashSet<ShownObject<'r>> {
         group.all().filter_map(object).filter(|it| others.contains(it)).collect()
     };
     let mut at = 0;

@@ -28,21 +28,21 @@ impl Maps {
     }
 
     /// What stands at a place, `rooms.join`, in messages of a kind.
-    pub(super) fn at(&self, part: Part, kind: Option<&str>, place: &str) -> Members<'_> {
+    pub(super) fn at(&self, part: Part, kind: Option<&str>, place: &str) -> FixedMembers<'_> {
         if self.0.is_empty() {
-            return Members(None);
+            return FixedMembers(None);
         }
         let of_kind = self.0.get(&(part, kind.map(str::to_owned)));
         let all = of_kind.or_else(|| self.0.get(&(part, None)));
-        Members(all.and_then(|all| all.get(place)))
+        FixedMembers(all.and_then(|all| all.get(place)))
     }
 }
 
 /// The members of an object that are no data; nothing if none is.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Members<'m>(Option<&'m BTreeSet<String>>);
+pub(super) struct FixedMembers<'m>(Option<&'m BTreeSet<String>>);
 
-impl Members<'_> {
+impl FixedMembers<'_> {
     /// The step to a member.
     pub(super) fn step<'n>(&self, name: Cow<'n, str>) -> Cow<'n, str> {
         match self.0 {

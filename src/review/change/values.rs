@@ -26,13 +26,13 @@ const MOST_WORDS: usize = 64;
 
 /// Where a value stands: the part of the answer, the kind of message as far as that is told, and the steps to it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place<'a> {
+pub(super) struct ValuePlace<'a> {
     pub(super) part: Part,
     kind: Option<&'a str>,
     pub(super) path: String,
 }
 
-impl Place<'_> {
+impl ValuePlace<'_> {
     /// As a contract calls it.
     pub(super) fn named(&self) -> String {
         match (self.kind, self.path.as_str()) {
@@ -159,7 +159,7 @@ impl First {
     }
 }
 
-pub(super) type Side<'a> = BTreeMap<Place<'a>, Values<'a>>;
+pub(super) type Side<'a> = BTreeMap<ValuePlace<'a>, Values<'a>>;
 
 /// What all messages of a side say, place by place.
 pub(super) fn values<'a>(was: &Contract, answers: &[&'a Answer]) -> Side<'a> {
@@ -212,7 +212,7 @@ struct Tree<'a> {
 }
 
 struct Node<'a> {
-    place: Place<'a>,
+    place: ValuePlace<'a>,
     is_code: bool,
     members: HashMap<Cow<'a, str>, usize, FixedState>,
     elements: Option<usize>,
@@ -224,12 +224,12 @@ impl<'a> Tree<'a> {
         if let Some(root) = self.roots.get(&of) {
             return *root;
         }
-        let root = self.add(Place { part: of.0, kind: of.1, path: String::new() });
+        let root = self.add(ValuePlace { part: of.0, kind: of.1, path: String::new() });
         self.roots.insert(of, root);
         root
     }
 
-    fn add(&mut self, place: Place<'a>) -> usize {
+    fn add(&mut self, place: ValuePlace<'a>) -> usize {
         let steps = place.path.split('.');
         let is_code = match self.is_refusal {
             true => telling::is_code_of_refusal(steps),
@@ -248,7 +248,7 @@ impl<'a> Tree<'a> {
         }
         let dot = if of.place.path.is_empty() { "" } else { "." };
         let path = format!("{}{dot}{name}", of.place.path);
-        let member = self.add(Place { path, ..of.place });
+        let member = self.add(ValuePlace { path, ..of.place });
         self.nodes[node].members.insert(name, member);
         member
     }
@@ -258,7 +258,7 @@ impl<'a> Tree<'a> {
         if let Some(elements) = of.elements {
             return elements;
         }
-        let elements = self.add(Place { path: format!("{}[]", of.place.path), ..of.place });
+        let elements = self.add(ValuePlace { path: format!("{}[]", of.place.path), ..of.place });
         self.nodes[node].elements = Some(elements);
         elements
     }

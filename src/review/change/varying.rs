@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::about::LOOKED_AT;
 use super::always::Question;
-use super::maps::{Maps, Members};
+use super::maps::{FixedMembers, Maps};
 use super::report::Part;
 use crate::contract::{Answer, Contract, JsonMessage};
 use crate::text::json::{Container, Text};
@@ -100,7 +100,7 @@ impl Places {
         &mut self,
         root: String,
         message: &JsonMessage,
-        members_at: impl Fn(&str) -> Members<'m>,
+        members_at: impl Fn(&str) -> FixedMembers<'m>,
     ) {
         let start = root.len();
         let mut open = vec![(root, message.text())];

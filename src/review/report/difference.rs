@@ -9,7 +9,7 @@ use super::line::{Style, count, cut, fitting, visible, width};
 
 /// How much is shown, and how.
 #[derive(Debug, Clone, Copy)]
-struct Lines {
+struct LineLayout {
     /// Equal lines around each change.
     context: usize,
     most: usize,
@@ -27,8 +27,8 @@ enum Long {
     Wrapped,
 }
 
-const LINES: Lines =
-    Lines { context: 3, most: 60, columns: 160, long: Long::Cut, colour: Colour::Plain };
+const LINES: LineLayout =
+    LineLayout { context: 3, most: 60, columns: 160, long: Long::Cut, colour: Colour::Plain };
 
 /// How much of an overlong line is shown before the first place that differs.
 const BEFORE: usize = 40;
@@ -49,7 +49,7 @@ const BEFORE: usize = 40;
 /// assert_eq!(shown, "- recorded\n+ asked\n\n  {\n-   \"limit\": 1\n+   \"limit\": 2\n  }\n");
 /// ```
 pub fn difference(recorded: &str, asked: &str, colour: Colour) -> String {
-    let lines = Lines { colour, ..LINES }.of(recorded, asked);
+    let lines = LineLayout { colour, ..LINES }.of(recorded, asked);
     if lines.is_empty() {
         return String::new();
     }
@@ -61,7 +61,7 @@ pub fn difference(recorded: &str, asked: &str, colour: Colour) -> String {
 pub(super) fn hunk(recorded: &str, asked: &str) -> Vec<String> {
     const COLUMNS: usize = 72;
     let [recorded, asked] = near_difference([recorded, asked], COLUMNS);
-    Lines { context: 1, most: 20, columns: COLUMNS, ..LINES }.of(&recorded, &asked)
+    LineLayout { context: 1, most: 20, columns: COLUMNS, ..LINES }.of(&recorded, &asked)
 }
 
 /// Two texts of one line from shortly before the first letter that differs on, where that stands too far behind to be
@@ -80,7 +80,7 @@ fn near_difference([one, other]: [&str; 2], columns: usize) -> [Cow<'_, str>; 2]
 /// The lines in which two texts differ, each whole, for a place that scrolls.
 pub(super) fn whole_lines(old: &str, new: &str) -> Vec<String> {
     // The way of an order is one line, and its end counts.
-    Lines { context: 1, most: 40, columns: usize::MAX, ..LINES }.of(old, new)
+    LineLayout { context: 1, most: 40, columns: usize::MAX, ..LINES }.of(old, new)
 }
 
 /// The lines in which two texts differ, nothing of them cut, with so many equal ones around them.
@@ -91,10 +91,10 @@ pub(super) fn changed_lines(
     columns: usize,
     colour: Colour,
 ) -> Vec<String> {
-    Lines { context, most: usize::MAX, columns, long: Long::Wrapped, colour }.of(old, new)
+    LineLayout { context, most: usize::MAX, columns, long: Long::Wrapped, colour }.of(old, new)
 }
 
-impl Lines {
+impl LineLayout {
     fn of(self, recorded: &str, asked: &str) -> Vec<String> {
         let (old, new): (Vec<&str>, Vec<&str>) =
             (recorded.lines().collect(), asked.lines().collect());

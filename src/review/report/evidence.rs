@@ -6,7 +6,7 @@ use super::Colour;
 use super::line::{Style, count, pad, pad_left, visible, width, wrap};
 use super::page::Page;
 use crate::contract::shape::Claim;
-use crate::contract::{At, Claimed, Edge, Evidence, OrderEvidence, Place};
+use crate::contract::{At, Claimed, Edge, Evidence, Occurrence, OrderEvidence};
 
 const WIDTH: usize = 80;
 
@@ -114,7 +114,7 @@ fn claim_text(claim: &Claimed) -> String {
 }
 
 /// `letta/hello #4 event 12`.
-fn place(place: &Place) -> String {
+fn place(place: &Occurrence) -> String {
     let at = match place.at {
         None => String::new(),
         Some(At::Step(number)) => format!(" step {number}"),
@@ -207,7 +207,7 @@ fn claims_json(evidence: &Evidence) -> Value {
     claims.collect()
 }
 
-fn place_json(place: &Place) -> Value {
+fn place_json(place: &Occurrence) -> Value {
     let mut told = json!({"answer": place.answer});
     match place.at {
         None => {}

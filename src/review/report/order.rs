@@ -15,7 +15,7 @@ pub fn out_of_order(explanation: &Explanation, trace: &[Event<'_>]) -> String {
     let mut sentences: Vec<String> = explanation.sentences().collect();
     let mut seen = BTreeSet::new();
     sentences.retain(|sentence| seen.insert(sentence.clone()));
-    let mut lines = Lines::default();
+    let mut lines = OrderLines::default();
     for step in &explanation.steps {
         match step {
             Step::Matched(at) => lines.put(' ', tag(trace, *at), ""),
@@ -32,13 +32,13 @@ fn visible_lines(sentences: &[String]) -> String {
 }
 
 #[derive(Default)]
-struct Lines {
+struct OrderLines {
     text: String,
     /// Equal lines in a row that are not written yet: sign, tag, what is said of it, and how many.
     row: Option<(char, String, &'static str, usize)>,
 }
 
-impl Lines {
+impl OrderLines {
     fn deviation(&mut self, deviation: &Deviation, trace: &[Event<'_>]) {
         let missing = deviation.expected.first();
         if let (Fault::Missing | Fault::Wrong, Some(Next::Event(pattern))) =

@@ -4,7 +4,7 @@ use super::gist::Gist;
 use super::line::{
     RESET, Style, cut, cut_middle, pad, pad_left, shorten_ids, visible, width, wrap,
 };
-use super::summary::{Answer, Line, Role, Row, Summary};
+use super::summary::{Answer, InteractionSummary, MessageSummary, Role, Summary};
 use super::{Colour, line};
 use crate::cassette::{Cassette, Interaction, Number, Recorded, Response};
 use crate::config::{Key, Rules};
@@ -76,13 +76,13 @@ pub fn show_by(
     let summary = Summary::of(&protocols, cassette);
     let numbers: Vec<String> =
         (0..summary.rows.len()).map(|place| cassette.number(place).to_string()).collect();
-    let page = Page::new(&summary, &numbers, options);
-    let mut lines = page.head(name, cassette, &summary);
+    let columns = Columns::new(&summary, &numbers, options);
+    let mut lines = columns.head(name, cassette, &summary);
     let mut before = usize::MAX;
     for (place, row) in summary.rows.iter().enumerate() {
-        let mut block = page.row(&numbers[place], row);
+        let mut block = columns.row(&numbers[place], row);
         if options.detail == Detail::Bodies {
-            block.extend(page.bodies(&protocols(place), &cassette.interactions[place]));
+            block.extend(columns.bodies(&protocols(place), &cassette.interactions[place]));
         }
         // Interactions of one line each stand close together.
         if before.max(block.len()) > 1 {
@@ -113,7 +113,7 @@ const WIDEST_TYPE: usize = 44;
 const ERROR: usize = 4;
 
 /// The columns of a cassette's text.
-struct Page {
+struct Columns {
     options: ShowOptions,
     number: usize,
     method: usize,
@@ -126,12 +126,13 @@ struct Page {
     shown: fn(&str) -> String,
 }
 
-impl Page {
+impl Columns {
     fn new(summary: &Summary, numbers: &[String], options: ShowOptions) -> Self {
         let rows = &summary.rows;
-        let longest = |of: &dyn Fn(&Row) -> usize| rows.iter().map(of).max().unwrap_or(0);
+        let longest =
+            |of: &dyn Fn(&InteractionSummary) -> usize| rows.iter().map(of).max().unwrap_or(0);
         let answered = |of: fn(&Answer) -> usize| longest(&|row| row.answer.as_ref().map_or(0, of));
-        let mut page = Self {
+        let mut columns = Self {
             options: ShowOptions { width: options.width.max(60), ..options },
             number: numbers.iter().map(String::len).max().unwrap_or(1),
             method: longest(&|row| width(&visible(&row.method))).min(7),
@@ -141,13 +142,14 @@ impl Page {
             time: answered(|it| width(&line::time(it.ms))),
             shown: str::to_owned,
         };
-        let fixed = page.number + page.method + page.body + page.time + "    000    ".len();
-        page.room = page.options.width.saturating_sub(fixed);
-        if longest(&|row| width(&visible(&row.path))) > page.room {
-            page.shown = shorten_ids;
+        let fixed =
+            columns.number + columns.method + columns.body + columns.time + "    000    ".len();
+        columns.room = columns.options.width.saturating_sub(fixed);
+        if longest(&|row| width(&visible(&row.path))) > columns.room {
+            columns.shown = shorten_ids;
         }
-        page.path = longest(&|row| width(&page.path_of(row).0)).min(page.room);
-        page
+        columns.path = longest(&|row| width(&columns.path_of(row).0)).min(columns.room);
+        columns
     }
 
     /// Where the cassette comes from and what is in it.
@@ -183,7 +185,7 @@ impl Page {
     }
 
     /// An interaction without its bodies.
-    fn row(&self, number: &str, row: &Row) -> Vec<String> {
+    fn row(&self, number: &str, row: &InteractionSummary) -> Vec<String> {
         let (path, query) = self.path_of(row);
         let mut lines = vec![self.first_line(number, row, &path)];
         if let Some(query) = query {
@@ -203,7 +205,7 @@ impl Page {
         lines
     }
 
-    fn first_line(&self, number: &str, row: &Row, path: &str) -> String {
+    fn first_line(&self, number: &str, row: &InteractionSummary, path: &str) -> String {
         let (status, style, body, time) = match &row.answer {
             Some(answer) => {
                 let status = answer.status.to_string();
@@ -257,7 +259,7 @@ impl Page {
     }
 
     /// The path, and its query if that has to stand on a line of its own.
-    fn path_of(&self, row: &Row) -> (String, Option<String>) {
+    fn path_of(&self, row: &InteractionSummary) -> (String, Option<String>) {
         let path = (self.shown)(&visible(&row.path));
         match path.split_once('?') {
             Some((before, query)) if width(&path) > self.room => {
@@ -269,7 +271,7 @@ impl Page {
 }
 
 /// What came back, and the bodies in full.
-impl Page {
+impl Columns {
     fn answer(&self, answer: &Answer) -> Vec<String> {
         let arrow = self.lead(Style::Green, "←");
         match &answer.gist {
@@ -303,9 +305,10 @@ impl Page {
     }
 
     /// A line for each message: when, what type, what it says.
-    fn steps(&self, steps: &[&Line]) -> Vec<String> {
-        let longest =
-            |of: &dyn Fn(&Line) -> usize| steps.iter().map(|it| of(it)).max().unwrap_or(0);
+    fn steps(&self, steps: &[&MessageSummary]) -> Vec<String> {
+        let longest = |of: &dyn Fn(&MessageSummary) -> usize| {
+            steps.iter().map(|it| of(it)).max().unwrap_or(0)
+        };
         let times = longest(&|line| width(&time(line)));
         let types = longest(&|line| width(&typed(line))).min(WIDEST_TYPE);
         let mut lines = Vec::new();
@@ -326,7 +329,7 @@ impl Page {
     }
 
     /// The types alone, as many to a line as fit.
-    fn types(&self, steps: &[Line]) -> Vec<String> {
+    fn types(&self, steps: &[MessageSummary]) -> Vec<String> {
         let room = self.options.width.saturating_sub(self.arrow(0).width);
         let mut lines: Vec<String> = Vec::new();
         let mut used = room;
@@ -422,8 +425,8 @@ struct Lead {
 
 impl Lead {
     /// Adds a column to it.
-    fn and(mut self, page: &Page, style: Style, text: &str) -> Self {
-        self.text.push_str(&format!("{}  ", page.paint(style, text)));
+    fn and(mut self, columns: &Columns, style: Style, text: &str) -> Self {
+        self.text.push_str(&format!("{}  ", columns.paint(style, text)));
         self.width += width(text) + 2;
         self
     }
@@ -438,11 +441,11 @@ const fn status_style(status: u16) -> Style {
     }
 }
 
-fn time(line: &Line) -> String {
+fn time(line: &MessageSummary) -> String {
     line.ms.map_or_else(String::new, |(first, last)| line::span(first, last))
 }
 
-fn typed(line: &Line) -> String {
+fn typed(line: &MessageSummary) -> String {
     let tag = visible(line.tag.as_str());
     match line.count {
         1 => tag.into_owned(),

@@ -13,7 +13,7 @@ use crate::text::json::Text;
 #[non_exhaustive]
 pub struct Summary {
     /// One for each interaction, in order.
-    pub rows: Vec<Row>,
+    pub rows: Vec<InteractionSummary>,
     /// How many answers were streams.
     pub streams: usize,
     /// How many messages were in all streams, without keep-alives.
@@ -22,7 +22,7 @@ pub struct Summary {
 
 /// What there is to tell about an interaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct InteractionSummary {
     /// `GET`, `POST`, …
     pub method: String,
     /// The path with its query.
@@ -45,7 +45,7 @@ pub struct Answer {
     /// Milliseconds from the arrival of the request to the last byte that came.
     pub ms: u64,
     /// The messages in it, deltas together; none if it is not a list of messages.
-    pub lines: Vec<Line>,
+    pub lines: Vec<MessageSummary>,
     /// How many messages only said that the server was still there.
     pub keep_alives: usize,
     /// What it says as a whole, where it is not a list of messages.
@@ -55,7 +55,7 @@ pub struct Answer {
 /// A message, or the deltas of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Line {
+pub struct MessageSummary {
     /// Its type.
     pub tag: Tag,
     /// How many deltas it came in.
@@ -94,13 +94,18 @@ impl Summary {
                 summary.messages += messages.list.iter().filter(|it| !it.is_keep_alive()).count();
             }
             let notes = notes(cassette, interaction, messages.as_ref());
-            summary.rows.push(Row::of(protocols, interaction, messages.as_ref(), notes));
+            summary.rows.push(InteractionSummary::of(
+                protocols,
+                interaction,
+                messages.as_ref(),
+                notes,
+            ));
         }
         summary
     }
 }
 
-impl Row {
+impl InteractionSummary {
     fn of(
         protocols: &Protocols,
         interaction: &Interaction,
@@ -127,7 +132,7 @@ impl Answer {
         let steps = if listed { &trace.steps[..] } else { &[] };
         let lines = steps.iter().map(|step| {
             let parts: Vec<_> = step.messages.iter().map(|at| &messages.list[*at]).collect();
-            Line::of(&parts, is_timed.then_some((step.first_ms, step.last_ms)))
+            MessageSummary::of(&parts, is_timed.then_some((step.first_ms, step.last_ms)))
         });
         Self {
             status: response.status,
@@ -140,7 +145,7 @@ impl Answer {
     }
 }
 
-impl Line {
+impl MessageSummary {
     fn of(deltas: &[&Message], ms: Option<(u64, u64)>) -> Self {
         let first = deltas[0];
         let role = role(first);
@@ -279,7 +284,7 @@ pub fn trace(protocols: &Protocols, response: &Response) -> Vec<String> {
     answer.lines.iter().map(trace_line).collect()
 }
 
-fn trace_line(line: &Line) -> String {
+fn trace_line(line: &MessageSummary) -> String {
     let times = if line.count > 1 { format!(" ×{}", line.count) } else { String::new() };
     let said = said(&line.gist);
     let said = if said.is_empty() { said } else { format!(": {said}") };

@@ -54,7 +54,7 @@ pub(super) struct Differences(HashSet<Arc<Difference>>);
 #[derive(Debug, Default, PartialEq, Eq, Hash)]
 struct Difference {
     path: Option<Box<str>>,
-    headers: Box<[Field]>,
+    headers: Box<[ChangedField]>,
     body: Option<Bytes>,
     answer: Option<Box<Answer>>,
 }
@@ -62,15 +62,15 @@ struct Difference {
 /// The same of an answer.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Answer {
-    headers: Box<[Field]>,
-    trailers: Box<[Field]>,
+    headers: Box<[ChangedField]>,
+    trailers: Box<[ChangedField]>,
     body: Option<Said>,
     left: Option<u64>,
 }
 
 /// A field that the journal does not have, or with another value.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Field {
+struct ChangedField {
     at: usize,
     /// Its name, if the journal does not have it.
     name: Option<Box<str>>,
@@ -346,7 +346,7 @@ fn cut(bytes: &Bytes, chunks: &[(u64, usize)]) -> Body {
     Body::Stream(chunks.iter().map(chunk).collect())
 }
 
-fn fields_between(old: &Headers, new: &Headers) -> Box<[Field]> {
+fn fields_between(old: &Headers, new: &Headers) -> Box<[ChangedField]> {
     let mut old = old.iter().peekable();
     let field = |(at, (name, value)): (usize, (&str, &Bytes))| {
         let there = old.next_if(|(other, _)| *other == name);
@@ -355,12 +355,12 @@ fn fields_between(old: &Headers, new: &Headers) -> Box<[Field]> {
         }
         let name = there.is_none().then(|| name.into());
         // It would keep what it is a piece of.
-        Some(Field { at, name, value: Bytes::copy_from_slice(value) })
+        Some(ChangedField { at, name, value: Bytes::copy_from_slice(value) })
     };
     new.iter().enumerate().filter_map(field).collect()
 }
 
-fn apply(fields: &[Field], headers: &mut Headers) {
+fn apply(fields: &[ChangedField], headers: &mut Headers) {
     if fields.is_empty() {
         return;
     }
@@ -368,7 +368,9 @@ fn apply(fields: &[Field], headers: &mut Headers) {
     let (mut old, mut fields) = (old.iter(), fields.iter().peekable());
     for at in 0.. {
         match fields.next_if(|field| field.at == at) {
-            Some(Field { name: Some(name), value, .. }) => headers.append(name, value.clone()),
+            Some(ChangedField { name: Some(name), value, .. }) => {
+                headers.append(name, value.clone())
+            }
             field => {
                 let Some((name, value)) = old.next() else { return };
                 headers.append(name, field.map_or(value, |field| &field.value).clone());

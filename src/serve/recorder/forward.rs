@@ -31,7 +31,7 @@ use crate::cassette::coding::Live;
 use crate::cassette::{self, Body, End};
 use crate::serve::recording::Patience;
 use crate::serve::server::{
-    Answer, AnswerBody, Cut, Place, READ_WHOLE, Rewriter, announced, cut_after, full,
+    Answer, AnswerBody, Cut, READ_WHOLE, Rewriter, ServerPlace, announced, cut_after, full,
     may_hold_origins, may_name_us, spelled,
 };
 use crate::serve::websocket::Compression;
@@ -85,9 +85,9 @@ pub enum Asked {
 type Outcome = Result<Response<Answered>, Fault>;
 
 impl Exchanged {
-    fn new(place: Place<'_>, upstream: &Upstream) -> Self {
+    fn new(place: ServerPlace<'_>, upstream: &Upstream) -> Self {
         let origin = place.origin.map(|(scheme, host)| (scheme.to_owned(), host.to_owned()));
-        let page = Place { session: "", server: "", ..place };
+        let page = ServerPlace { session: "", server: "", ..place };
         Self {
             origin,
             session: place.session.to_owned(),
@@ -99,7 +99,7 @@ impl Exchanged {
     }
 
     /// Whether it is for a client that sees us there. Many requests come from one place.
-    fn is_of(&self, place: Place<'_>) -> bool {
+    fn is_of(&self, place: ServerPlace<'_>) -> bool {
         let origin = self.origin.as_ref().map(|(scheme, host)| (scheme.as_str(), host.as_str()));
         (origin, self.session.as_str(), self.server.as_str())
             == (place.origin, place.session, place.server)
@@ -125,7 +125,7 @@ impl Recorder {
         head: &http::request::Parts,
         target: &str,
         body: Asked,
-        place: Place<'_>,
+        place: ServerPlace<'_>,
     ) -> Answer {
         let exchanged = self.exchanged(place);
         let told = match self.ask(head, target, body, (place, &exchanged)).await {
@@ -146,7 +146,7 @@ impl Recorder {
         head: &http::request::Parts,
         target: &str,
         body: Asked,
-        (place, exchanged): (Place<'_>, &Exchanged),
+        (place, exchanged): (ServerPlace<'_>, &Exchanged),
     ) -> Result<oneshot::Receiver<Outcome>, Answer> {
         let Exchanged { inward, pages, outward, .. } = exchanged;
         let replaced = inward.clone().and_then(|inward| inward.whole(target.as_bytes()));
@@ -205,7 +205,7 @@ impl Recorder {
         Ok(self.exchange(Box::new(request), upgrade, take, addresses))
     }
 
-    fn exchanged(&self, place: Place<'_>) -> Arc<Exchanged> {
+    fn exchanged(&self, place: ServerPlace<'_>) -> Arc<Exchanged> {
         let mut last = self.exchanged.lock().unwrap_or_else(PoisonError::into_inner);
         match &*last {
             Some(exchanged) if exchanged.is_of(place) => Arc::clone(exchanged),
@@ -309,7 +309,7 @@ impl Recorder {
 
 async fn answer(
     response: Response<Answered>,
-    place: Place<'_>,
+    place: ServerPlace<'_>,
     outward: Option<Rewriter>,
 ) -> Answer {
     let (mut head, body) = response.into_parts();

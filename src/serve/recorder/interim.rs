@@ -7,7 +7,7 @@ use http::{HeaderMap, StatusCode};
 use super::end_to_end::{of_response, recorded};
 use super::expected::Gate;
 use super::take::Take;
-use crate::serve::server::{Early, Place, Rewriter};
+use crate::serve::server::{Early, Rewriter, ServerPlace};
 
 /// What becomes of what a server says before its answer.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl Interim {
             take.interim(status.as_u16(), recorded(&headers));
         }
         let (session, server) = (&*self.session, &*self.server);
-        Place { session, server, origin: None }.keep_below(&mut headers);
+        ServerPlace { session, server, origin: None }.keep_below(&mut headers);
         self.outward.iter().for_each(|outward| outward.all_fields(&mut headers));
         early.say(status, &headers);
     }

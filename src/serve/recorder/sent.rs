@@ -24,10 +24,10 @@ impl std::error::Error for Abandoned {}
 
 /// When a request last went on. It stands among the extensions of a request that has a body.
 #[derive(Debug, Clone)]
-pub(super) struct Progress(Arc<Mutex<Step>>);
+pub(super) struct Progress(Arc<Mutex<SendStep>>);
 
 #[derive(Debug, Clone, Copy)]
-enum Step {
+enum SendStep {
     /// The server took a piece at that time, and takes more or answers.
     Taken(Instant),
     /// The client is to say more.
@@ -36,22 +36,22 @@ enum Step {
 
 impl Progress {
     fn begin() -> Self {
-        Self(Arc::new(Mutex::new(Step::Taken(Instant::now()))))
+        Self(Arc::new(Mutex::new(SendStep::Taken(Instant::now()))))
     }
 
     /// Until when a server may say nothing that has so long for each thing.
     pub(super) fn deadline(&self, silence: Duration) -> Instant {
         let last = match *lock(&self.0) {
-            Step::Taken(at) => at,
-            Step::Awaited => Instant::now(),
+            SendStep::Taken(at) => at,
+            SendStep::Awaited => Instant::now(),
         };
         last + silence
     }
 
     fn note<T>(&self, polled: &Poll<T>) {
         *lock(&self.0) = match polled {
-            Poll::Ready(_) => Step::Taken(Instant::now()),
-            Poll::Pending => Step::Awaited,
+            Poll::Ready(_) => SendStep::Taken(Instant::now()),
+            Poll::Pending => SendStep::Awaited,
         };
     }
 }

@@ -23,7 +23,7 @@ use crate::cassette::{
     Content, End, Frame, Headers, Interaction, Interim, Outcome, Peer, Progress, Request, Response,
 };
 use crate::redact::{Live, Pieces, Redactor, Secrets};
-use crate::store::{Entry, Place};
+use crate::store::{Entry, EntrySpan};
 
 /// One interaction while it is being recorded. Everything is noted for the journal, redacted; whoever
 /// passes it on [writes](Self::write) it first. The ends of a request and of an answer are written at
@@ -404,7 +404,7 @@ impl Take {
         }
     }
 
-    fn note(&self, entry: &Entry<'_>) -> Option<Place> {
+    fn note(&self, entry: &Entry<'_>) -> Option<EntrySpan> {
         let place = self.tape.upgrade()?.journal.note(entry);
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         match entries.last_mut() {

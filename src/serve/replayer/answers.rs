@@ -23,8 +23,8 @@ use crate::cassette::{self, Body, Cassette, Chunk, End, Large, Media, Outcome, l
 use crate::identity::{Echo, MadeUp, Renamed, Scope};
 use crate::redact::{Unveiled, Veiled, sums_of_body};
 use crate::serve::server::{
-    ADDRESSES, Answer, AnswerBody, Early, Place, Rewriter, announced, full, header_map, may_hold,
-    may_hold_origins, media_of, names, no_answer,
+    ADDRESSES, Answer, AnswerBody, Early, Rewriter, ServerPlace, announced, full, header_map,
+    may_hold, may_hold_origins, media_of, names, no_answer,
 };
 
 /// Recorded answers, made ready to be sent any number of times.
@@ -70,7 +70,7 @@ struct Special {
 /// What an answer is to be like this time.
 pub(super) struct Wanted<'a> {
     pub(super) upstream: &'a str,
-    pub(super) place: Place<'a>,
+    pub(super) place: ServerPlace<'a>,
     pub(super) clock: Clock,
     pub(super) chunking: Chunking,
     /// The header of the request.

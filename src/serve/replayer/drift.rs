@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use super::recorded::Recorded;
 use crate::cassette::Request;
-use crate::cassette::exchanges::Part;
+use crate::cassette::exchanges::ExchangePart;
 use crate::compare::matching::{Index, Mismatch, Playlist};
 use crate::config::Compare;
 use crate::serve::lock;
@@ -37,8 +37,8 @@ impl Drift {
         let plain = asked.readable();
         let read = self.index.read(asked, &plain);
         let taken = match recorded.spot(exchange).part {
-            Part::Frame(_) => playlist.take_next(&self.index, &read),
-            Part::Request | Part::Rest => playlist.take(&self.index, &read),
+            ExchangePart::Frame(_) => playlist.take_next(&self.index, &read),
+            ExchangePart::Request | ExchangePart::Rest => playlist.take(&self.index, &read),
         };
         if taken.is_some() {
             return;

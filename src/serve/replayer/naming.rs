@@ -14,7 +14,7 @@ use crate::compare::matching::Playlist;
 use crate::identity::{Bindings, Hole, MadeUp, Renamed};
 use crate::redact::Unveiled;
 use crate::serve::lock;
-use crate::serve::server::Place;
+use crate::serve::server::ServerPlace;
 
 /// All that an answer is made of but for the client's own names, which may come up while it is held back.
 ///
@@ -40,7 +40,12 @@ pub(super) struct Naming {
 
 impl Naming {
     /// Of the answer that was chosen for a request.
-    pub(super) fn of(replayer: &Replayer, chosen: &Chosen, head: &Parts, place: Place<'_>) -> Self {
+    pub(super) fn of(
+        replayer: &Replayer,
+        chosen: &Chosen,
+        head: &Parts,
+        place: ServerPlace<'_>,
+    ) -> Self {
         let origin = place.origin.map(|(scheme, host)| (scheme.to_owned(), host.to_owned()));
         Self {
             recorded: Arc::clone(&replayer.recorded),
@@ -66,7 +71,7 @@ impl Naming {
         let renamed =
             renamed(&self.recorded, self.number, &self.shown, lock(&self.playlist).bindings());
         let origin = self.origin.as_ref().map(|(scheme, host)| (&**scheme, &**host));
-        let place = Place { origin, session: &self.session, server: &self.server };
+        let place = ServerPlace { origin, session: &self.session, server: &self.server };
         let wanted = Wanted {
             upstream: &self.upstream,
             place,

@@ -16,7 +16,7 @@ use crate::compare::matching::agreeing_fields;
 use crate::identity::is_server;
 use crate::redact::Found;
 use crate::serve::lock;
-use crate::serve::server::{Arrival, Place};
+use crate::serve::server::{Arrival, ServerPlace};
 
 /// For each server that a client has named: the recorded one that it stands for.
 pub(super) type Ports = Mutex<HashMap<String, Stand>>;
@@ -36,7 +36,7 @@ impl Stand {
 }
 
 /// Where a target leads, and where its client sees that server.
-type Led<'t> = (Cow<'t, str>, Place<'t>);
+type Led<'t> = (Cow<'t, str>, ServerPlace<'t>);
 
 /// A request to a server that its client names.
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +58,7 @@ impl Replayer {
         &self,
         arrival: Arrival<'t>,
         body: Bytes,
-    ) -> Result<(Chosen, Place<'t>), Box<(Request, Found)>> {
+    ) -> Result<(Chosen, ServerPlace<'t>), Box<(Request, Found)>> {
         let Arrival { head, target, place } = arrival;
         let (origin, path) = target::split(target);
         if origin.is_empty() {
@@ -100,16 +100,16 @@ impl Replayer {
     }
 
     /// Where a target leads as far as servers are known, and where its client sees that server.
-    pub(super) fn led<'t>(&self, target: &'t str, place: Place<'t>) -> Led<'t> {
+    pub(super) fn led<'t>(&self, target: &'t str, place: ServerPlace<'t>) -> Led<'t> {
         let (origin, path) = target::split(target);
         match self.known(origin).filter(|recorded| recorded != origin) {
-            Some(recorded) => (Cow::Owned(format!("{recorded}{path}")), Place::at(origin)),
+            Some(recorded) => (Cow::Owned(format!("{recorded}{path}")), ServerPlace::at(origin)),
             None => (Cow::Borrowed(target), place),
         }
     }
 
     /// The recorded address of the server that a client sees at a place.
-    pub(super) fn server(&self, place: Place<'_>) -> &str {
+    pub(super) fn server(&self, place: ServerPlace<'_>) -> &str {
         let cassette = self.recorded().cassette();
         let moved = place.origin.and_then(|(scheme, host)| {
             let ports = lock(&self.ports);
@@ -231,7 +231,7 @@ impl Replayer {
         let (cassette, index) = (self.recorded().cassette(), &self.recorded().index);
         let target = format!("{recorded}{path}");
         let target = target::relative(&cassette.recorded.upstream, &target);
-        let arrival = Arrival { head, target, place: Place::at(origin) };
+        let arrival = Arrival { head, target, place: ServerPlace::at(origin) };
         let (asked, found) = self.asked_of(recorded, arrival, body.clone());
         self.memory.forget_fields();
         let plain = asked.readable();

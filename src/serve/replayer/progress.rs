@@ -6,7 +6,7 @@ use super::Replayer;
 use super::meanwhile::Overdue;
 use crate::cassette::{Request, target};
 use crate::compare::matching::{Asking, Awaited, Mismatch, Nearest};
-use crate::config::{Line, Repeats};
+use crate::config::{Repeats, RequestLine};
 use crate::redact::Redactor;
 
 impl Replayer {
@@ -31,7 +31,7 @@ impl Replayer {
         let opened = recorded.opened(interaction);
         let is_opened = self.playlist().was_played(opened);
         !is_opened
-            && recorded.index.rules().is_optional(Line {
+            && recorded.index.rules().is_optional(RequestLine {
                 method: &request.method,
                 path: target::split(request.path_only()).1,
                 interaction,

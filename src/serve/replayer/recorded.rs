@@ -8,14 +8,14 @@ use super::answers::Answers;
 use super::meanwhile::Meanwhile;
 use super::script::Script;
 use super::sockets;
-use crate::cassette::exchanges::{Exchanges, Part, Spot, message_request};
+use crate::cassette::exchanges::{ExchangePart, ExchangeSpot, Exchanges, message_request};
 use crate::cassette::{Cassette, Interaction, Name, Outcome, Request, text};
 use crate::compare::matching::{Credentials, Index, Mismatch};
 use crate::config::{Redaction, Rules};
 use crate::error::Result;
 use crate::message::{lines, posts};
 use crate::redact::{Redactor, of_request};
-use crate::serve::server::Place;
+use crate::serve::server::ServerPlace;
 use crate::store;
 use crate::text::words::shown;
 
@@ -169,8 +169,8 @@ impl Recorded {
     }
 
     /// What an exchange is in the cassette.
-    pub(super) fn spot(&self, exchange: usize) -> Spot {
-        let whole = Spot { interaction: exchange, part: Part::Request };
+    pub(super) fn spot(&self, exchange: usize) -> ExchangeSpot {
+        let whole = ExchangeSpot { interaction: exchange, part: ExchangePart::Request };
         self.exchanges.as_ref().map_or(whole, |exchanges| exchanges.spot(exchange))
     }
 
@@ -213,7 +213,7 @@ impl Recorded {
     }
 
     /// The address of the server that a client sees at a place.
-    pub(super) fn server(&self, place: Place<'_>) -> &str {
+    pub(super) fn server(&self, place: ServerPlace<'_>) -> &str {
         let upstream = &self.cassette.recorded.upstream;
         if place.server.is_empty() {
             return upstream;

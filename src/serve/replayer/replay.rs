@@ -27,7 +27,7 @@ use crate::config::Timing;
 use crate::identity::{Hole, MadeUp, Renamed};
 use crate::redact::{Found, Memory, Unveiled, of_request, spell_out};
 use crate::serve::lock;
-use crate::serve::server::{Answer, Arrival, Place, is_asked_for_first, may_name_us};
+use crate::serve::server::{Answer, Arrival, ServerPlace, is_asked_for_first, may_name_us};
 
 /// One client's run through a cassette.
 #[derive(Debug)]
@@ -233,7 +233,7 @@ impl Replayer {
         &self,
         chosen: Chosen,
         head: &Parts,
-        place: Place<'_>,
+        place: ServerPlace<'_>,
         clock: Clock,
     ) -> Answer {
         let blow = chosen.blow.as_ref();
@@ -259,7 +259,7 @@ impl Replayer {
         &'w self,
         chosen: &'w Chosen,
         headers: &'w HeaderMap,
-        place: Place<'w>,
+        place: ServerPlace<'w>,
         clock: Clock,
     ) -> Wanted<'w> {
         Wanted {

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use crate::cassette::exchanges::MESSAGE;
 use crate::cassette::{Body, Content, End, Frame, Interaction, Peer, Response, target};
 use crate::compare::matching::Index;
-use crate::config::Line;
+use crate::config::RequestLine;
 use crate::identity::{Echo, Renamed, Scope};
 use crate::redact::Unveiled;
 
@@ -16,7 +16,7 @@ pub(super) struct Script {
     pub(super) interaction: usize,
     /// Milliseconds from the request to the answer.
     pub(super) opened: u64,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<ScriptFrame>,
     pub(super) end: End,
 }
 
@@ -55,7 +55,7 @@ impl Passed {
 
 /// A frame.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct ScriptFrame {
     pub(super) frame: Frame,
     /// The exchange of a message of the client.
     pub(super) exchange: Option<usize>,
@@ -85,7 +85,12 @@ impl Script {
         let path = target::split(interaction.request.path_only()).1;
         let is_optional = |frame: &Frame| {
             let body = frame.message().map_or(&[][..], |message| message);
-            index.rules().is_optional(Line { method: MESSAGE, path, interaction: number, body })
+            index.rules().is_optional(RequestLine {
+                method: MESSAGE,
+                path,
+                interaction: number,
+                body,
+            })
         };
         let steps = response.frames.iter().enumerate().map(|(at, frame)| {
             let exchange = asked(at).filter(|_| frame.asks());
@@ -101,9 +106,17 @@ impl Script {
             let answers = known.max();
             let is_optional = exchange.is_some() && is_optional(frame);
             let frame = frame.clone();
-            Step { frame, exchange, is_optional, echoes, answers, about: None, is_call: false }
+            ScriptFrame {
+                frame,
+                exchange,
+                is_optional,
+                echoes,
+                answers,
+                about: None,
+                is_call: false,
+            }
         });
-        let mut steps: Vec<Step> = steps.collect();
+        let mut steps: Vec<ScriptFrame> = steps.collect();
         steps.retain(|step| !is_reaction(step, &response.frames));
         tell_calls(&mut steps);
         let Response { ms: opened, end, .. } = *response;
@@ -129,7 +142,7 @@ impl Script {
         let is_overtaken = latest.is_some_and(|latest| missing < latest);
         let mut left = to_send.iter().copied().take_while(|at| *at < missing || is_overtaken);
         left.find(|at| {
-            let Step { answers, about, .. } = self.steps[*at];
+            let ScriptFrame { answers, about, .. } = self.steps[*at];
             let is_asked = answers.is_none_or(|asked| !to_come.contains(&asked));
             let is_independent = || {
                 // What names no message may be about any that nothing answers by name.
@@ -144,7 +157,7 @@ impl Script {
     /// Whether something of what is to come may be about a message of the client, or is that.
     fn waits<'a>(&self, call: usize, mut to_come: impl Iterator<Item = &'a usize>) -> bool {
         to_come.any(|said| {
-            let Step { is_call, about, .. } = self.steps[*said];
+            let ScriptFrame { is_call, about, .. } = self.steps[*said];
             *said == call || !is_call && about.is_none_or(|about| about == call)
         })
     }
@@ -158,7 +171,7 @@ impl Script {
     /// Whether all was said, but for what the client has left out.
     pub(super) fn is_over(&self, passed: &Passed) -> bool {
         let is_out = |at: &usize| {
-            let Step { is_optional, answers, .. } = self.steps[*at];
+            let ScriptFrame { is_optional, answers, .. } = self.steps[*at];
             is_optional || answers.is_some_and(|asked| self.steps[asked].is_optional)
         };
         passed.to_send.iter().chain(&passed.to_come).all(is_out)
@@ -207,7 +220,7 @@ impl Script {
 }
 
 /// Says of each frame which message of the client it is about.
-fn tell_calls(steps: &mut [Step]) {
+fn tell_calls(steps: &mut [ScriptFrame]) {
     let mut last: HashMap<usize, usize> = HashMap::new();
     last.extend(steps.iter().enumerate().filter_map(|(at, step)| Some((step.answers?, at))));
     let mut open: BTreeSet<usize> = BTreeSet::new();
@@ -226,12 +239,12 @@ fn tell_calls(steps: &mut [Step]) {
 
 /// Whether a server has closed the connection because of what is no message, and so is not recorded: a
 /// client that does it again is told so by us.
-fn is_reaction(step: &Step, frames: &[Frame]) -> bool {
+fn is_reaction(step: &ScriptFrame, frames: &[Frame]) -> bool {
     let broken = matches!(step.frame.content, Content::Close { code: Some(1002 | 1007), .. });
     broken && step.frame.from == Peer::Server && !frames.iter().any(Frame::asks)
 }
 
-impl Step {
+impl ScriptFrame {
     /// The client's own names that stand in it.
     pub(super) fn names(&self) -> impl Iterator<Item = (Scope, &str)> {
         self.echoes.iter().map(Echo::value)
@@ -269,9 +282,17 @@ mod tests {
             let answers = answered.and_then(|asked| words.iter().position(|it| *it == asked));
             let is_optional = word.ends_with('?');
             let (exchange, echoes) = (None, Vec::new());
-            Step { frame, exchange, is_optional, echoes, answers, about: None, is_call: false }
+            ScriptFrame {
+                frame,
+                exchange,
+                is_optional,
+                echoes,
+                answers,
+                about: None,
+                is_call: false,
+            }
         };
-        let mut steps: Vec<Step> = words.iter().map(step).collect();
+        let mut steps: Vec<ScriptFrame> = words.iter().map(step).collect();
         tell_calls(&mut steps);
         Script { steps, ..Script::default() }
     }

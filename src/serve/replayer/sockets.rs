@@ -18,13 +18,13 @@ use super::replay::{Chosen, Run};
 use super::script::{Passed, Script};
 use super::socket::{Opened, Socket, breaks_off};
 use super::spoil::Blow;
-use crate::cassette::exchanges::{Exchanges, Part, Spot, message_request, path_of};
+use crate::cassette::exchanges::{ExchangePart, ExchangeSpot, Exchanges, message_request, path_of};
 use crate::cassette::{Cassette, Content, Frame, Peer, Request};
 use crate::compare::matching::{Index, Message, Mismatch, Playlist};
 use crate::identity::{Echo, MadeUp, Renamed};
 use crate::redact::{Found, Veiled};
 use crate::serve::lock;
-use crate::serve::server::{Answer, Arrival, Place};
+use crate::serve::server::{Answer, Arrival, ServerPlace};
 use crate::serve::websocket::{Compression, accept_key};
 
 /// The WebSockets that are open, by a number of their own.
@@ -150,7 +150,7 @@ impl Replayer {
         self: &Arc<Self>,
         mut chosen: Chosen,
         head: &Parts,
-        place: Place<'_>,
+        place: ServerPlace<'_>,
         clock: Clock,
     ) -> Upgraded {
         let number = chosen.number;
@@ -337,11 +337,13 @@ impl Replayer {
         }
         let chosen = chosen.or_else(|| self.assume(&asked).map(|chosen| chosen.number));
         let Some(exchange) = chosen else { return Err(Box::new(asked)) };
-        let Spot { interaction, part } = self.recorded().spot(exchange);
+        let ExchangeSpot { interaction, part } = self.recorded().spot(exchange);
         let script = self.recorded().script(opened);
         // A frame is left out of a script only where the client says nothing.
         let at = match part {
-            Part::Frame(at) if script.is_some_and(|it| it.interaction == interaction) => Some(at),
+            ExchangePart::Frame(at) if script.is_some_and(|it| it.interaction == interaction) => {
+                Some(at)
+            }
             _ => None,
         };
         if let (Some(state), Some(at)) = (lock(&self.sockets).open.get_mut(&number), at) {

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use super::Place;
+use super::ServerPlace;
 use crate::cassette::{Headers, Request};
 
 /// A request that comes in, without its body.
@@ -15,7 +15,7 @@ pub struct Arrival<'a> {
     /// What it asks for: below the prefix of its session, or at another server.
     pub target: &'a str,
     /// Where its client sees us.
-    pub place: Place<'a>,
+    pub place: ServerPlace<'a>,
 }
 
 impl Arrival<'_> {

@@ -31,7 +31,7 @@ pub use origin::{
     ADDRESSES, READ_WHOLE, Rewriter, announced, is_asked_for_first, may_hold, may_hold_origins,
     may_name_us, media_of,
 };
-pub use place::Place;
+pub use place::ServerPlace;
 pub use proxy::Proxy;
 pub use spelling::{Ear, names, spelled, spelling};
 pub use via::{ClientTrust, Named, Tunnel, Via, host_of, origin, session_of};

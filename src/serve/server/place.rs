@@ -9,7 +9,7 @@ use super::{Address, Rewriter};
 /// Where a client sees a server: behind us, at the address that it connected to and the prefix of its
 /// session, or at the server's own address.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Place<'a> {
+pub struct ServerPlace<'a> {
     /// The scheme and the authority that stand for the server's own; nothing if the client names the server
     /// as it is.
     pub origin: Option<(&'a str, &'a str)>,
@@ -19,7 +19,7 @@ pub struct Place<'a> {
     pub server: &'a str,
 }
 
-impl<'a> Place<'a> {
+impl<'a> ServerPlace<'a> {
     /// Behind us, as the `host` field of a request names us.
     pub fn of(headers: &'a HeaderMap) -> Self {
         let host =

@@ -100,7 +100,7 @@ pub enum Entry<'a> {
 /// How a line is spelled: every entry is one object of these members.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Line<'a> {
+struct EntryLine<'a> {
     retape_journal: Option<u64>,
     at: Option<Cow<'a, str>>,
     upstream: Option<Cow<'a, str>>,
@@ -110,18 +110,18 @@ struct Line<'a> {
     after: Vec<(usize, usize)>,
     method: Option<Cow<'a, str>>,
     path: Option<Cow<'a, str>>,
-    sent: Option<Piece<'a>>,
+    sent: Option<EncodedBytes<'a>>,
     asked: Option<bool>,
     ms: Option<u64>,
     status: Option<u16>,
     reason: Option<Cow<'a, str>>,
-    headers: Option<Vec<(Cow<'a, str>, Piece<'a>)>>,
-    chunk: Option<Piece<'a>>,
-    passed: Option<Piece<'a>>,
+    headers: Option<Vec<(Cow<'a, str>, EncodedBytes<'a>)>>,
+    chunk: Option<EncodedBytes<'a>>,
+    passed: Option<EncodedBytes<'a>>,
     from: Option<Cow<'a, str>>,
     /// Of a text.
-    said: Option<Piece<'a>>,
-    binary: Option<Piece<'a>>,
+    said: Option<EncodedBytes<'a>>,
+    binary: Option<EncodedBytes<'a>>,
     close: Option<(Option<u16>, Cow<'a, str>)>,
     fragments: Vec<usize>,
     end: Option<Cow<'a, str>>,
@@ -131,7 +131,7 @@ struct Line<'a> {
 /// line, with a line feed behind it.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Piece<'a> {
+enum EncodedBytes<'a> {
     Text(Cow<'a, str>),
     Base64(String),
     /// So many bytes behind the line.
@@ -161,11 +161,11 @@ impl Entry<'_> {
 
     /// Appends the line alone.
     pub(super) fn write_line(&self, out: &mut Vec<u8>) {
-        self.line(&mut Members { out, next: b'{' });
+        self.line(&mut MemberWriter { out, next: b'{' });
         out.extend_from_slice(b"}\n");
     }
 
-    fn line(&self, to: &mut Members<'_>) {
+    fn line(&self, to: &mut MemberWriter<'_>) {
         match self {
             Self::Begin { recorded } => {
                 to.add("retape_journal", &VERSION);
@@ -224,14 +224,14 @@ impl Entry<'_> {
 }
 
 /// What the members of a line are written to. A recording writes several lines for each request, so they are not
-/// put together as a [`Line`] first.
-struct Members<'o> {
+/// put together as an [`EntryLine`] first.
+struct MemberWriter<'o> {
     out: &'o mut Vec<u8>,
     /// What stands before the next one.
     next: u8,
 }
 
-impl Members<'_> {
+impl MemberWriter<'_> {
     fn add(&mut self, name: &str, value: &(impl Serialize + ?Sized)) {
         self.name(name);
         self.value(value);
@@ -276,7 +276,7 @@ impl Members<'_> {
         self.add_some("fragments", Some(&frame.fragments).filter(|it| !it.is_empty()));
     }
 
-    /// Bytes as a [`Piece`] reads them.
+    /// Bytes as an [`EncodedBytes`] reads them.
     fn piece(&mut self, bytes: &[u8]) {
         match str::from_utf8(bytes) {
             Ok(text) => self.tagged("text", text),
@@ -285,7 +285,7 @@ impl Members<'_> {
     }
 
     fn tagged(&mut self, tag: &str, value: &(impl Serialize + ?Sized)) {
-        Members { out: self.out, next: b'{' }.add(tag, value);
+        MemberWriter { out: self.out, next: b'{' }.add(tag, value);
         self.out.push(b'}');
     }
 
@@ -335,10 +335,10 @@ impl<R: BufRead> Iterator for Entries<R> {
         if !text.ends_with(b"\n") {
             return None;
         }
-        let line: Line<'_> = serde_json::from_slice(&text).ok()?;
+        let line: EntryLine<'_> = serde_json::from_slice(&text).ok()?;
         let start = self.at;
         let behind = match line.chunk.as_ref().or(line.sent.as_ref()).or(line.passed.as_ref()) {
-            Some(Piece::Behind(length)) => self.behind(*length)?,
+            Some(EncodedBytes::Behind(length)) => self.behind(*length)?,
             _ => Vec::new(),
         };
         let range = start..start + behind.len() as u64;
@@ -347,7 +347,7 @@ impl<R: BufRead> Iterator for Entries<R> {
 }
 
 impl Entry<'static> {
-    fn read(line: Line<'_>, behind: Vec<u8>) -> Option<Self> {
+    fn read(line: EntryLine<'_>, behind: Vec<u8>) -> Option<Self> {
         if line.retape_journal.is_some() {
             return line.begin();
         }
@@ -390,7 +390,7 @@ impl Entry<'static> {
     }
 }
 
-impl Line<'_> {
+impl EntryLine<'_> {
     fn frame(self) -> Option<Frame> {
         let content = match (self.said, self.binary, self.close) {
             (Some(text), None, None) => Content::Text(text.bytes(Vec::new())?.into()),
@@ -417,7 +417,7 @@ impl Line<'_> {
     }
 }
 
-impl Piece<'_> {
+impl EncodedBytes<'_> {
     fn bytes(self, behind: Vec<u8>) -> Option<Vec<u8>> {
         match self {
             Self::Behind(_) => Some(behind),
@@ -427,8 +427,8 @@ impl Piece<'_> {
     }
 }
 
-fn headers(fields: Vec<(Cow<'_, str>, Piece<'_>)>) -> Option<Headers> {
-    let field = |(name, value): (Cow<'_, str>, Piece<'_>)| {
+fn headers(fields: Vec<(Cow<'_, str>, EncodedBytes<'_>)>) -> Option<Headers> {
+    let field = |(name, value): (Cow<'_, str>, EncodedBytes<'_>)| {
         Some((name.into_owned(), Bytes::from(value.bytes(Vec::new())?)))
     };
     fields.into_iter().map(field).collect::<Option<Vec<_>>>().map(Headers::from_iter)

@@ -131,7 +131,7 @@ impl Journal {
     }
 
     /// Adds an entry to those that the next [`flush`](Self::flush) writes, and gives where it will stand.
-    pub fn note(&self, entry: &Entry<'_>) -> Place {
+    pub fn note(&self, entry: &Entry<'_>) -> EntrySpan {
         let mut writer = self.writer();
         let start = writer.noted();
         let (behind, failed) = match entry {
@@ -141,7 +141,7 @@ impl Journal {
             }
             _ => (entry.write(&mut writer.lines), None),
         };
-        let place = Place { entry: start..writer.noted(), behind: behind as u64 };
+        let place = EntrySpan { entry: start..writer.noted(), behind: behind as u64 };
         drop(writer);
         failed.iter().for_each(|source| self.tell_unwritten(source));
         place
@@ -212,14 +212,14 @@ impl Journal {
 
 /// Where an entry stands in a journal.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct EntrySpan {
     /// All of it.
     pub entry: Range<u64>,
     /// How many bytes stand behind its line.
     behind: u64,
 }
 
-impl Place {
+impl EntrySpan {
     /// Where that stands which is behind its line.
     pub fn behind(&self) -> Range<u64> {
         // A line feed is behind it.

@@ -10,7 +10,7 @@ const DEEPEST: usize = 24;
 
 /// Where a text begins.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct Margin {
     /// How many characters stand before it on its line.
     pub(crate) column: usize,
     /// How many levels of two spaces its line is indented by.
@@ -19,12 +19,12 @@ pub(crate) struct Place {
 
 /// Writes the tokens of `text` to be read: a container stands on one line if it fits there, else its
 /// members have a line each, and numbers fill the lines.
-pub(crate) fn fitted(text: Text<'_>, place: Place, out: &mut String) {
+pub(crate) fn fitted(text: Text<'_>, margin: Margin, out: &mut String) {
     let mut fitting = Fitting {
         out,
-        column: place.column,
-        depth: place.depth,
-        deepest: place.depth + DEEPEST,
+        column: margin.column,
+        depth: margin.depth,
+        deepest: margin.depth + DEEPEST,
         spreads: Vec::new(),
     };
     let mut containers = measure(text).into_iter();

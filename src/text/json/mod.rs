@@ -17,7 +17,7 @@ pub(crate) mod pointer;
 mod token;
 mod walk;
 
-pub(crate) use fitted::{Place, fitted};
+pub(crate) use fitted::{Margin, fitted};
 pub(crate) use layout::{Indent, Layout};
 pub(crate) use leaf::Leaf;
 pub(crate) use places::Places;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::contract::order::{Between, Expression, Pattern, Slice, Times};
 use crate::review::change::State;
 use crate::review::report::line::visible;
-use crate::text::sequence::{Step, cheapest};
+use crate::text::sequence::{Pairing, cheapest};
 
 /// A part of a railroad.
 ///
@@ -282,8 +282,8 @@ fn aligned(old: &[Expression], new: &[Expression]) -> Vec<(usize, usize)> {
     };
     let steps = cheapest(0..old.len(), 0..new.len(), most, unlike).into_iter();
     let both = steps.filter_map(|step| match step {
-        Step::Both(one, other) => Some((one, other)),
-        Step::Old(_) | Step::New(_) => None,
+        Pairing::Both(one, other) => Some((one, other)),
+        Pairing::Old(_) | Pairing::New(_) => None,
     });
     both.collect()
 }
