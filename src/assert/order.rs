@@ -32,7 +32,7 @@ pub fn check_order<M: IntoMessage>(
         Ok(order) => order,
         Err(errors) => panic!("the order cannot be read\n{errors}"),
     };
-    let told = Seen::of(package.as_ref(), trace).out_of_order(&order);
+    let told = ReceivedMessages::of(package.as_ref(), trace).out_of_order(&order);
     if let Some(told) = told {
         panic!("the trace is not in order\n{told}");
     }
@@ -48,7 +48,7 @@ pub fn order_snapshot<M: IntoMessage>(
     package: impl AsRef<Path>,
     trace: impl IntoIterator<Item = M>,
 ) -> (String, Settings) {
-    let seen = Seen::of(package.as_ref(), trace);
+    let seen = ReceivedMessages::of(package.as_ref(), trace);
     let text = seen.text();
     let mut settings = Settings::clone_current();
     settings.set_comparator(Box::new(seen));
@@ -93,12 +93,12 @@ impl IntoMessage for &Message {
 
 /// What came.
 #[derive(Clone)]
-struct Seen {
+struct ReceivedMessages {
     messages: Vec<Message>,
     protocols: Protocols,
 }
 
-impl Seen {
+impl ReceivedMessages {
     #[track_caller]
     fn of<M: IntoMessage>(package: &Path, trace: impl IntoIterator<Item = M>) -> Self {
         let protocols = protocols(package);
@@ -133,7 +133,7 @@ impl Seen {
     }
 }
 
-impl Comparator for Seen {
+impl Comparator for ReceivedMessages {
     /// A snapshot is an order, which somebody may have loosened by hand.
     fn matches(&self, reference: &Snapshot, _: &Snapshot) -> bool {
         let SnapshotContents::Text(text) = reference.contents() else { return false };

@@ -50,7 +50,7 @@ impl Accept {
             tell::line(&format!("{} left", left.len()));
         }
         match &self.only {
-            Some(only) if meant.is_empty() && kept == Kept::default() => {
+            Some(only) if meant.is_empty() && kept == KeptContracts::default() => {
                 tell::line(&format!("no contract has `{only}` in its first line"));
                 Ok(Exit::Findings)
             }
@@ -59,7 +59,7 @@ impl Accept {
     }
 
     /// What would be accepted, and how many contracts that are meant stay as they are.
-    fn findings(&self, folder: &Path) -> Result<(Vec<Finding>, Kept)> {
+    fn findings(&self, folder: &Path) -> Result<(Vec<Finding>, KeptContracts)> {
         let accepted = store::contracts(folder)?;
         let is_edited = |endpoint: &Endpoint| {
             let mut accepted = accepted.iter();
@@ -75,7 +75,7 @@ impl Accept {
         let meant = accepted.iter().filter(|contract| self.is_meant(&contract.endpoint));
         let kept: Vec<&Contract> = meant.filter(|contract| !is_found(contract)).collect();
         let edited = kept.iter().filter(|it| !is_learned(&it.endpoint)).count();
-        Ok((findings, Kept { learned: kept.len() - edited, edited }))
+        Ok((findings, KeptContracts { learned: kept.len() - edited, edited }))
     }
 
     fn is_meant(&self, endpoint: &Endpoint) -> bool {
@@ -85,14 +85,14 @@ impl Accept {
 
 /// How many contracts stay as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Kept {
+struct KeptContracts {
     /// They are learned anew just as accepted.
     learned: usize,
     /// They are kept, and may have been edited by hand.
     edited: usize,
 }
 
-impl Kept {
+impl KeptContracts {
     fn lines(self) -> impl Iterator<Item = String> {
         let learned = format!("{} learned anew just as accepted", self.learned);
         let edited = format!(

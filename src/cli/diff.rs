@@ -101,7 +101,7 @@ fn output(file: &str) -> Result<Output, String> {
 }
 
 /// A side with what it is called.
-struct Named {
+struct NamedSide {
     name: String,
     /// The folder of its cassettes, or the only file there is, from the root of the repository.
     path: String,
@@ -113,7 +113,7 @@ struct Named {
     new_fields: NewFields,
 }
 
-impl Named {
+impl NamedSide {
     fn known(&self) -> Known<'_> {
         let Self { name, path, side, .. } = self;
         Known { name, path, cassettes: &side.cassettes, accepted: &side.accepted }
@@ -176,7 +176,7 @@ impl Diff {
         Ok(())
     }
 
-    fn sides(&self) -> Result<(Named, Named)> {
+    fn sides(&self) -> Result<(NamedSide, NamedSide)> {
         if let (Some(old), Some(new)) = (&self.old, &self.new) {
             let name = name_of(new);
             return Ok((side(old, &name)?, side(new, &name)?));
@@ -225,7 +225,7 @@ pub(super) fn since(base: &str, cassettes: &Path) -> Result<Report> {
 }
 
 /// Takes cassettes out of both sides that cannot be read on one: what they said is neither gone nor new. Gives why.
-fn set_aside(old: &mut Named, new: &mut Named) -> Vec<Error> {
+fn set_aside(old: &mut NamedSide, new: &mut NamedSide) -> Vec<Error> {
     let unread = [old, new].map(|side| (std::mem::take(&mut side.side.unread), side));
     let names = unread.iter().flat_map(|(unread, _)| unread).map(|(name, _)| name.clone());
     let names: BTreeSet<Name> = names.collect();
@@ -238,28 +238,28 @@ fn set_aside(old: &mut Named, new: &mut Named) -> Vec<Error> {
 }
 
 /// What changed, judged as the configuration of the new side says.
-fn compared(old: &Named, new: &Named, new_fields: Option<NewFields>) -> Report {
+fn compared(old: &NamedSide, new: &NamedSide, new_fields: Option<NewFields>) -> Report {
     let mut report = change::compare_by(&new.protocols, old.known(), new.known());
     report.new_fields(new_fields.unwrap_or(new.new_fields));
     report
 }
 
-fn revision(revision: &str, cassettes: &Path) -> Result<Named> {
+fn revision(revision: &str, cassettes: &Path) -> Result<NamedSide> {
     let side = store::load_revision(&absolute(cassettes), revision)?;
     named(format!("{revision}:{}", cassettes.display()), cassettes, side)
 }
 
-fn side(path: &Path, name: &Name) -> Result<Named> {
+fn side(path: &Path, name: &Name) -> Result<NamedSide> {
     let side = store::load_side(&absolute(path), name)?;
     let named = named(path.display().to_string(), path, side)?;
-    Ok(Named { place: Some(absolute(path)), ..named })
+    Ok(NamedSide { place: Some(absolute(path)), ..named })
 }
 
-fn named(name: String, file: &Path, side: Side) -> Result<Named> {
+fn named(name: String, file: &Path, side: Side) -> Result<NamedSide> {
     let path = store::in_repository(file).display().to_string();
     let config = store::find_config(&absolute(file))?;
     let (protocols, new_fields) = (Protocols::of(&config), config.new_fields());
-    Ok(Named { name, path, side, place: None, protocols, new_fields })
+    Ok(NamedSide { name, path, side, place: None, protocols, new_fields })
 }
 
 /// What a cassette is called that is given by its file: as the file, if that is a name.

@@ -11,7 +11,7 @@ use crate::text::words::shown;
 
 /// Which requests are meant: `POST /v1/agents`, `/v1/agents/*`, `GET *`, `#4`, `*`.
 #[derive(Debug, Clone)]
-pub(super) enum Asked {
+pub(super) enum RequestPattern {
     All,
     /// The interaction that answers, counted from 0.
     Interaction(usize),
@@ -39,7 +39,7 @@ pub(super) enum Asked {
 #[derive(Debug, Clone)]
 pub struct Optional {
     text: String,
-    asked: Asked,
+    asked: RequestPattern,
     says: Vec<(At, String)>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct RequestLine<'a> {
     pub(crate) body: &'a [u8],
 }
 
-impl Asked {
+impl RequestPattern {
     pub(super) fn parse(asked: &str, rule: &str) -> Result<Self> {
         if let Some(number) = asked.strip_prefix('#') {
             let number = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
@@ -138,7 +138,11 @@ impl FromStr for Optional {
             Ok((At::field(at)?, value.to_owned()))
         });
         let says = says.collect::<Result<_>>()?;
-        Ok(Self { text: text.to_owned(), asked: Asked::parse(&asked.join(" "), text)?, says })
+        Ok(Self {
+            text: text.to_owned(),
+            asked: RequestPattern::parse(&asked.join(" "), text)?,
+            says,
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::asked::Asked;
+use super::asked::RequestPattern;
 use crate::error::{Error, Result};
 use crate::text::nearest;
 use crate::text::words::shown;
@@ -32,7 +32,7 @@ use crate::text::words::shown;
 #[derive(Debug, Clone)]
 pub struct Fault {
     text: String,
-    asked: Asked,
+    asked: RequestPattern,
     pub(crate) harm: Harm,
     /// How many attempts at each request it spoils.
     pub(crate) times: Option<usize>,
@@ -102,8 +102,8 @@ impl FromStr for Fault {
 
     fn from_str(text: &str) -> Result<Self> {
         let (asked, what) = match text.split_once(": ") {
-            Some((asked, what)) => (Asked::parse(asked.trim(), text)?, what),
-            None => (Asked::All, text),
+            Some((asked, what)) => (RequestPattern::parse(asked.trim(), text)?, what),
+            None => (RequestPattern::All, text),
         };
         let mut words = what.split_whitespace();
         let kind = words.next().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Which accepted contracts the recordings keep, and what they would be.
 
-use super::cut::{JsonMessage, Read};
+use super::cut::{JsonMessage, ReadInteraction};
 use super::headers::Promised;
 use super::history::Before;
 use super::text::{BODY, EVENTS, HEADERS, INVARIANTS, KEEP_ALIVES, ORDER};
@@ -98,7 +98,9 @@ impl Contract {
         let Some(response) = interaction.response() else { return Vec::new() };
         let before = earlier.map(|history| Before { history, number: usize::MAX });
         let protocols = self.tag.as_ref().map_or(protocols.clone(), |tag| protocols.with(tag));
-        let Read { asked, cut: Some(cut) } = Read::of(interaction, &protocols) else {
+        let ReadInteraction { asked, cut: Some(cut) } =
+            ReadInteraction::of(interaction, &protocols)
+        else {
             return Vec::new();
         };
         let place = (String::new(), Witness::default());

@@ -14,7 +14,7 @@ use crate::text::json::{Container, Text};
 use crate::text::rpc::Envelope;
 
 /// An interaction that was read, once for all that is learned and checked.
-pub(super) struct Read {
+pub(super) struct ReadInteraction {
     /// What was asked, if it is JSON.
     pub(super) asked: Option<String>,
     pub(super) cut: Option<Cut>,
@@ -36,7 +36,7 @@ pub(super) struct TypedToken {
     pub(super) token: Token,
 }
 
-impl Read {
+impl ReadInteraction {
     pub(super) fn of(interaction: &Interaction, protocols: &Protocols) -> Self {
         let body = interaction.request.readable();
         // SignalR ends each message with it.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::asked::fields;
 use super::clients::member;
-use super::cut::{Cut, Read, TypedToken};
+use super::cut::{Cut, ReadInteraction, TypedToken};
 use super::state::State;
 use crate::cassette::{End, Interaction, Request};
 use crate::contract::invariant::{Earlier, Field, Names, Said, identified, tokens};
@@ -15,7 +15,7 @@ use crate::text::json::Text;
 /// What a server has said in the earlier answers of a conversation.
 #[derive(Debug, Default)]
 pub struct History {
-    given: HashMap<String, Given, foldhash::fast::RandomState>,
+    given: HashMap<String, GivenValue, foldhash::fast::RandomState>,
     /// The fields of messages that say their type.
     names: Names,
     turns: Vec<Turn>,
@@ -66,7 +66,7 @@ pub(crate) struct Before<'h> {
 
 /// Where a value was given that identifies something, by the number of the first interaction.
 #[derive(Debug, Default)]
-struct Given {
+struct GivenValue {
     first: usize,
     /// In messages that say their type: each field once, by its number.
     fields: Vec<(u32, usize)>,
@@ -89,7 +89,7 @@ impl History {
     }
 
     /// The same of what was read before.
-    pub(super) fn of_read(interactions: &[Interaction], all: &[Read]) -> Self {
+    pub(super) fn of_read(interactions: &[Interaction], all: &[ReadInteraction]) -> Self {
         let mut history = Self { state: State::of(interactions), ..Self::default() };
         for (number, (interaction, read)) in interactions.iter().zip(all).enumerate() {
             let fields = if read.asked.is_none() { fields(&interaction.request) } else { None };
@@ -137,7 +137,7 @@ impl History {
             let tag = is_named.then(|| names.word(message.tag.as_str()));
             identified(json, |path, value| {
                 if !given.contains_key(&*value) {
-                    let first = Given { first: number, fields: Vec::new() };
+                    let first = GivenValue { first: number, fields: Vec::new() };
                     given.insert(value.to_string(), first);
                 }
                 let Some((tag, given)) = tag.zip(given.get_mut(&*value)) else { return };
@@ -309,8 +309,8 @@ fn leads(json: Text<'_>, led: &HashMap<String, Led, foldhash::fast::RandomState>
 }
 
 /// Each interaction, read.
-pub(super) fn read(interactions: &[Interaction], protocols: &Protocols) -> Vec<Read> {
-    interactions.iter().map(|interaction| Read::of(interaction, protocols)).collect()
+pub(super) fn read(interactions: &[Interaction], protocols: &Protocols) -> Vec<ReadInteraction> {
+    interactions.iter().map(|interaction| ReadInteraction::of(interaction, protocols)).collect()
 }
 
 /// The identifiers in the path.

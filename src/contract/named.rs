@@ -46,7 +46,7 @@ fn given(interactions: &[Interaction]) -> HashSet<String> {
 fn made(interactions: &[Interaction]) -> HashSet<String> {
     let mut below = Below::default();
     interactions.iter().for_each(|it| below.note(it.request.path_only()));
-    let (mut made, mut said_before) = (HashSet::new(), HashMap::<&str, HashSet<Said>>::new());
+    let (mut made, mut said_before) = (HashSet::new(), HashMap::<&str, HashSet<NamedField>>::new());
     for Interaction { request, outcome, .. } in interactions {
         let Outcome::Response(response) = outcome else { continue };
         let path = request.path_only();
@@ -80,10 +80,10 @@ fn above(path: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A field, and the name that it says.
-type Said = (String, String);
+type NamedField = (String, String);
 
 /// Which of the names a JSON text says, and in which fields.
-fn said(body: &[u8], names: &HashSet<String>) -> Vec<Said> {
+fn said(body: &[u8], names: &HashSet<String>) -> Vec<NamedField> {
     let mut said = Vec::new();
     if let Some(json) = str::from_utf8(body).ok().and_then(Text::read) {
         json.each_leaf(|_, field, value, spelled| {

@@ -17,12 +17,12 @@ pub(super) struct Samples<'a> {
     all: Vec<Sample<'a>>,
     clients: &'a Clients,
     /// What was asked, by recording.
-    asked: HashMap<order::Witness, Asked, RandomState>,
+    asked: HashMap<order::Witness, RequestWords, RandomState>,
 }
 
 /// What a request says.
 #[derive(Default)]
-struct Asked {
+struct RequestWords {
     words: HashSet<String, RandomState>,
     /// What its JSON Schemas call their properties: a tool that is called has arguments of these names.
     properties: HashSet<String, RandomState>,
@@ -52,7 +52,7 @@ impl<'a> Samples<'a> {
             messages.map(move |(event, message)| Sample { message, answer, number, event })
         });
         let all = all.collect();
-        let mut asked: HashMap<_, Asked, _> = HashMap::default();
+        let mut asked: HashMap<_, RequestWords, _> = HashMap::default();
         for (_, answer) in answers() {
             let asked = asked.entry(answer.witness).or_default();
             if let Some(json) = answer.said_by_client().map(Text::known) {
@@ -67,7 +67,7 @@ impl<'a> Samples<'a> {
         (0..).zip(&self.all)
     }
 
-    fn asked(&self, sample: Witness) -> Option<&Asked> {
+    fn asked(&self, sample: Witness) -> Option<&RequestWords> {
         self.asked.get(&self.get(sample)?.answer.witness)
     }
 
@@ -124,7 +124,7 @@ const DEEPEST: usize = 32;
 /// A longer text is no word.
 const LONGEST: usize = 80;
 
-impl Asked {
+impl RequestWords {
     fn hear(&mut self, json: Text<'_>, room: usize) {
         let Some(room) = room.checked_sub(1) else { return };
         match json.container() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::called::Called;
 use super::clients::Clients;
-use super::cut::{Cut, JsonMessage, Read, TypedToken, outcome};
+use super::cut::{Cut, JsonMessage, ReadInteraction, TypedToken, outcome};
 use super::headers::{self, Promised};
 use super::history::{self, Before, History};
 use super::kinds::Kinds;
@@ -90,7 +90,7 @@ pub(crate) struct Answer {
 }
 
 /// An answer that was cut into messages, and what came before it.
-struct Recorded<'a> {
+struct CutAnswer<'a> {
     endpoint: Endpoint,
     interaction: &'a Interaction,
     response: &'a Response,
@@ -138,8 +138,8 @@ impl Traffic {
         let called = called(&traffic.asked, &all);
         let mut recordings: HashMap<(Endpoint, [u8; 32]), u32> = HashMap::new();
         for recorded in all {
-            let Recorded { endpoint, interaction, response, asked, cut, .. } = recorded;
-            let Recorded { place, recording, history, .. } = recorded;
+            let CutAnswer { endpoint, interaction, response, asked, cut, .. } = recorded;
+            let CutAnswer { place, recording, history, .. } = recorded;
             let is_other = traffic.tags.contains_key(&endpoint);
             let question = asked.as_deref().map(Text::known);
             let protocols = is_other.then(|| traffic.protocols(&endpoint));
@@ -170,7 +170,7 @@ impl Traffic {
     }
 
     /// Cuts the answers of a cassette, and listens to what was made up in it.
-    fn hear<'a>(&mut self, name: &Name, cassette: &'a Cassette, all: &mut Vec<Recorded<'a>>) {
+    fn hear<'a>(&mut self, name: &Name, cassette: &'a Cassette, all: &mut Vec<CutAnswer<'a>>) {
         let ledger = Ledger::of(cassette);
         self.clients.see(&ledger);
         let sent: HashSet<&[u8]> =
@@ -193,7 +193,7 @@ impl Traffic {
             if let Some(asked) = read.asked() {
                 self.clients.hear(asked);
             }
-            let Read { asked, cut } = read;
+            let ReadInteraction { asked, cut } = read;
             let Some((response, cut)) = interaction.response().zip(cut) else { continue };
             if extent(response) == Extent::Begun && !cut.framing.is_stream() {
                 continue;
@@ -204,7 +204,7 @@ impl Traffic {
             let place = format!("{name} #{}", cassette.number(number));
             let history = (Arc::clone(&history), number);
             let recording = recording(name, &interaction.request);
-            all.push(Recorded {
+            all.push(CutAnswer {
                 endpoint,
                 interaction,
                 response,
@@ -341,11 +341,11 @@ pub(crate) fn invariants(answers: &[Answer]) -> Vec<Invariant> {
 fn tags(
     protocols: &Protocols,
     accepted: &[Contract],
-    all: &[Recorded<'_>],
+    all: &[CutAnswer<'_>],
 ) -> BTreeMap<Endpoint, TagSource> {
     let mut streams: BTreeMap<&Endpoint, Vec<&[Message]>> = BTreeMap::new();
     let is_told =
-        |it: &&Recorded<'_>| it.cut.framing.is_stream() && extent(it.response) == Extent::Whole;
+        |it: &&CutAnswer<'_>| it.cut.framing.is_stream() && extent(it.response) == Extent::Whole;
     for recorded in all.iter().filter(is_told) {
         let bodies = streams.entry(&recorded.endpoint).or_default();
         if bodies.iter().map(|body| body.len()).sum::<usize>() < LOOKED_AT {
@@ -365,15 +365,15 @@ fn tags(
 
 /// What tells the types of what clients send over connections, of each address: it is learned as for what
 /// a server says.
-fn asked(protocols: &Protocols, all: &[Recorded<'_>]) -> BTreeMap<Endpoint, At> {
+fn asked(protocols: &Protocols, all: &[CutAnswer<'_>]) -> BTreeMap<Endpoint, At> {
     let mut said: BTreeMap<&Endpoint, Vec<Vec<Message>>> = BTreeMap::new();
     let messages = all.iter().filter(|recorded| recorded.endpoint.method == MESSAGE);
     let of_one =
-        |one: &&Recorded<'_>, other: &&Recorded<'_>| Arc::ptr_eq(&one.history.0, &other.history.0);
-    let messages: Vec<&Recorded<'_>> = messages.collect();
+        |one: &&CutAnswer<'_>, next: &&CutAnswer<'_>| Arc::ptr_eq(&one.history.0, &next.history.0);
+    let messages: Vec<&CutAnswer<'_>> = messages.collect();
     for conversation in messages.chunk_by(of_one) {
         let mut bodies: BTreeMap<&Endpoint, Vec<Message>> = BTreeMap::new();
-        for Recorded { endpoint, interaction, .. } in conversation {
+        for CutAnswer { endpoint, interaction, .. } in conversation {
             let data = String::from_utf8_lossy(&interaction.request.readable()).into_owned();
             bodies.entry(endpoint).or_default().push(protocols.message(data));
         }
@@ -388,9 +388,9 @@ fn asked(protocols: &Protocols, all: &[Recorded<'_>]) -> BTreeMap<Endpoint, At> 
 }
 
 /// What clients asked over connections, where something tells its type.
-fn called(told_at: &BTreeMap<Endpoint, At>, all: &[Recorded<'_>]) -> Called {
+fn called(told_at: &BTreeMap<Endpoint, At>, all: &[CutAnswer<'_>]) -> Called {
     let mut called = Called::default();
-    for Recorded { endpoint, asked, history, .. } in all {
+    for CutAnswer { endpoint, asked, history, .. } in all {
         if let Some((asked, told_at)) = asked.as_deref().zip(told_at.get(endpoint)) {
             called.ask(place_of(history), endpoint, Text::known(asked), told_at);
         }

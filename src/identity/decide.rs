@@ -63,7 +63,7 @@ fn decide_each<I: Interactions>(
     // What a cassette without a table is read by knows nothing of when a part of an answer came.
     let parts = Parts::of((looks == Looks::Together).then_some(interactions), sockets);
     let wanted = Wanted::of(&candidates, below);
-    let given = Given::of(interactions, &wanted, parts);
+    let given = EarlierAnswers::of(interactions, &wanted, parts);
     let issued = match looks {
         Looks::Together => issued(&candidates, &given),
         Looks::Alone => HashMap::new(),
@@ -112,7 +112,7 @@ fn decide_each<I: Interactions>(
 /// prefix, is the server's as well.
 fn issued<'c, I: Interactions>(
     candidates: &'c [Candidate],
-    given: &Given<'_, I>,
+    given: &EarlierAnswers<'_, I>,
 ) -> HashMap<(usize, &'c str), Vec<&'c str>> {
     let mut found: HashMap<_, Vec<&str>> = HashMap::new();
     let is_open = |it: &Candidate| matches!(it.sort, Sort::Said | Sort::Carried | Sort::Time);
@@ -363,7 +363,7 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
 }
 
 /// What answers held before a request came back with it.
-struct Given<'c, I> {
+struct EarlierAnswers<'c, I> {
     /// For each value the first answer that holds it as a word, and where. More than the first one where a
     /// request may have come before that part of it.
     words: HashMap<String, Vec<(usize, String)>>,
@@ -380,7 +380,7 @@ pub(super) const TELLING: usize = 4;
 /// A number with as many digits is hardly the same by chance.
 const LONG_NUMBER: usize = 6;
 
-impl<'c, I: Interactions> Given<'c, I> {
+impl<'c, I: Interactions> EarlierAnswers<'c, I> {
     fn of(interactions: &'c I, wanted: &Wanted<'_>, parts: Parts<'c, I>) -> Self {
         let (words, fields, said) = Default::default();
         let mut given = Self { words, fields, parts, said };

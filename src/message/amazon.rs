@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::text::amazon::{Found, first};
+use crate::text::amazon::{Prefix, first};
 
 /// Cuts a stream into its messages, whatever the pieces it arrives in.
 #[derive(Debug, Clone, Default)]
@@ -36,7 +36,7 @@ impl Decoder {
         self.begun.extend_from_slice(bytes);
         let mut items = Vec::new();
         let mut end = 0;
-        while let Found::Message(message, length) = first(&self.begun[end..]) {
+        while let Prefix::Message(message, length) = first(&self.begun[end..]) {
             items.push(Item {
                 kind: message.kind().map(str::to_owned),
                 text: message.said().into_owned(),

@@ -215,9 +215,9 @@ impl Left {
 pub(crate) const CLOSE: &str = "close ";
 
 /// The number of a chunk, and when it came.
-type Came = (usize, u64);
+type ChunkTime = (usize, u64);
 
-fn line(item: ndjson::Item, (chunk, ms): Came, protocols: &Protocols) -> Message {
+fn line(item: ndjson::Item, (chunk, ms): ChunkTime, protocols: &Protocols) -> Message {
     let ndjson::Item { text, range } = item;
     let length = text.len();
     let message = protocols.message(text);
@@ -225,7 +225,7 @@ fn line(item: ndjson::Item, (chunk, ms): Came, protocols: &Protocols) -> Message
     Message { range: start..range.end, chunk, ms, ..message }
 }
 
-fn packed(item: amazon::Item, (chunk, ms): Came, protocols: &Protocols) -> Message {
+fn packed(item: amazon::Item, (chunk, ms): ChunkTime, protocols: &Protocols) -> Message {
     let amazon::Item { kind: event, text: data, range } = item;
     let (tag, is_json) = protocols.read(&data, event.as_deref());
     Message { tag, event, has_id: false, data, is_json, range, chunk, ms }
@@ -241,7 +241,7 @@ fn close(response: &Response, said: &Body) -> Option<Message> {
 
 /// A retry time is for the transport and no message. A named block without data is one: SDKs that
 /// do not go by the standard show it to their users, so its coming and going is worth knowing.
-fn event(item: sse::Item, (chunk, ms): Came, protocols: &Protocols) -> Option<Message> {
+fn event(item: sse::Item, (chunk, ms): ChunkTime, protocols: &Protocols) -> Option<Message> {
     let has_id =
         matches!(&item.content, sse::Content::Event { last_id, .. } if !last_id.is_empty());
     let ((tag, is_json), event, data) = match item.content {

@@ -39,7 +39,7 @@ const TENTHS: usize = 8;
 const NAME: f64 = 3.0;
 
 /// A message that was read, and the body that it is in.
-struct Read<'m> {
+struct ReadMessage<'m> {
     body: usize,
     message: &'m Message,
     json: Text<'m>,
@@ -76,7 +76,7 @@ impl Protocols {
             !is_enough
         });
         let read = first.flat_map(|(body, messages)| self.read_open(body, messages));
-        let read: Vec<Read<'m>> = read.take(LOOKED_AT).collect();
+        let read: Vec<ReadMessage<'m>> = read.take(LOOKED_AT).collect();
         let are_tuples = are_tuples(&read);
         let samples: Vec<Sample<'m>> = read.iter().map(|it| self.sample(it, are_tuples)).collect();
         let scale = Scale::of(&samples, are_tuples);
@@ -159,7 +159,7 @@ impl Protocols {
 
     /// The messages of a body of which no protocol is known, and those of which one does not say what they are: of
     /// a call by JSON-RPC it knows one result, so several are somebody's stream.
-    fn read_open<'m>(&self, body: usize, messages: &'m [Message]) -> Vec<Read<'m>> {
+    fn read_open<'m>(&self, body: usize, messages: &'m [Message]) -> Vec<ReadMessage<'m>> {
         let mut read = Vec::new();
         let mut answers: HashMap<String, usize> = HashMap::new();
         for message in messages.iter().filter(|message| !message.is_keep_alive()) {
@@ -173,7 +173,7 @@ impl Protocols {
                 },
             };
             answer.iter().for_each(|answer| *answers.entry(answer.clone()).or_default() += 1);
-            read.push((Read { body, message, json, object }, answer));
+            read.push((ReadMessage { body, message, json, object }, answer));
         }
         let is_open = |answer: &Option<String>| answer.as_ref().is_none_or(|it| answers[it] > 1);
         let open = read.into_iter().filter(|(_, answer)| is_open(answer));
@@ -195,10 +195,11 @@ impl Protocols {
         is_answer.then(|| member(object, message.tag.as_str()))
     }
 
-    fn sample<'m>(&self, read: &Read<'m>, are_tuples: bool) -> Sample<'m> {
-        let Read { body, message, json, object } = read;
+    fn sample<'m>(&self, read: &ReadMessage<'m>, are_tuples: bool) -> Sample<'m> {
+        let ReadMessage { body, message, json, object } = read;
         let leaves: Vec<Leaf<'_>> = json.leaves();
-        let leaves: Vec<Seen<'_, '_>> = leaves.iter().map(|it| Seen::of(it, are_tuples)).collect();
+        let leaves: Vec<LocatedLeaf<'_, '_>> =
+            leaves.iter().map(|it| LocatedLeaf::of(it, are_tuples)).collect();
         let members = object.members();
         let within =
             members.iter().map(|(name, value)| (format!("/{name}"), only(value.members())));
@@ -213,9 +214,9 @@ impl Protocols {
                 .event
                 .clone()
                 .or_else(|| self.typed(object).map(|tag| tag.as_str().to_owned())),
-            words: leaves.iter().filter_map(Seen::word).collect(),
-            places: leaves.iter().filter_map(Seen::place).collect(),
-            fields: leaves.iter().filter_map(Seen::field).collect(),
+            words: leaves.iter().filter_map(LocatedLeaf::word).collect(),
+            places: leaves.iter().filter_map(LocatedLeaf::place).collect(),
+            fields: leaves.iter().filter_map(LocatedLeaf::field).collect(),
         }
     }
 }
@@ -258,9 +259,9 @@ fn is_type(word: &str) -> bool {
 }
 
 /// Whether messages are arrays whose elements mean something by their place: at two places nothing is of the same type.
-fn are_tuples(read: &[Read<'_>]) -> bool {
+fn are_tuples(read: &[ReadMessage<'_>]) -> bool {
     let mut places = vec![BTreeSet::new(); LONGEST_TUPLE];
-    for Read { json, object, .. } in read {
+    for ReadMessage { json, object, .. } in read {
         let is_tuple = json.container() == Some(Container::Array)
             && json.elements().nth(LONGEST_TUPLE).is_none();
         if !is_tuple {
@@ -277,7 +278,7 @@ fn are_tuples(read: &[Read<'_>]) -> bool {
 const NULL: &str = "null";
 
 /// A leaf of a message, where that is: of a tuple each element is a field.
-struct Seen<'l, 'm> {
+struct LocatedLeaf<'l, 'm> {
     leaf: &'l Leaf<'m>,
     /// The element of the tuple; empty in other messages.
     element: &'l str,
@@ -285,7 +286,7 @@ struct Seen<'l, 'm> {
     steps: Vec<&'l str>,
 }
 
-impl<'l, 'm> Seen<'l, 'm> {
+impl<'l, 'm> LocatedLeaf<'l, 'm> {
     fn of(leaf: &'l Leaf<'m>, is_of_tuple: bool) -> Self {
         let mut steps = leaf.pointer.split('/').skip(1);
         let element = if is_of_tuple { steps.next() } else { None };

@@ -57,7 +57,7 @@ fn is_of_mcp(frame: &Frame) -> bool {
 struct Posts {
     done: Vec<Interaction>,
     /// The answers of this session that are still being sent.
-    open: Vec<Open>,
+    open: Vec<OpenAnswer>,
     /// What nobody listened to when it was said.
     unheard: Vec<Bytes>,
     /// Which interaction each line of a client has become, by session and frame.
@@ -65,7 +65,7 @@ struct Posts {
 }
 
 /// An answer that is still being sent.
-struct Open {
+struct OpenAnswer {
     interaction: usize,
     /// The id of the request that it answers; nothing if the client listens.
     id: Option<String>,
@@ -100,7 +100,7 @@ impl Posts {
             }
         }
         // What was not answered ends when the client leaves.
-        for Open { interaction, .. } in std::mem::take(&mut self.open) {
+        for OpenAnswer { interaction, .. } in std::mem::take(&mut self.open) {
             if let Outcome::Response(response) = &mut self.done[interaction].outcome {
                 response.end = End::ClientClosed;
             }
@@ -135,7 +135,7 @@ impl Posts {
         if let Some(id) = id {
             let token = message.params.and_then(|it| it.at(&["_meta", "progressToken"]));
             let (id, token) = (Some(id.to_owned()), token.map(|token| token.as_str().to_owned()));
-            self.open.push(Open { interaction, id, token, begun: ms });
+            self.open.push(OpenAnswer { interaction, id, token, begun: ms });
             for unheard in std::mem::take(&mut self.unheard) {
                 self.event(self.open.len() - 1, ms, &unheard);
             }
@@ -143,7 +143,7 @@ impl Posts {
         if method == Some("notifications/initialized") && session.is_some() {
             let asked = request("GET", session, &Bytes::new());
             let listens = self.push(asked, response(200, true));
-            self.open.push(Open { interaction: listens, id: None, token: None, begun: ms });
+            self.open.push(OpenAnswer { interaction: listens, id: None, token: None, begun: ms });
         }
         Some(interaction)
     }
@@ -155,7 +155,7 @@ impl Posts {
             None => {
                 let token = message.params.and_then(|params| params.get("progressToken"));
                 let token = token.map(|token| token.as_str());
-                let is_its = |open: &Open| token.is_some() && open.token.as_deref() == token;
+                let is_its = |open: &OpenAnswer| token.is_some() && open.token.as_deref() == token;
                 let latest = || self.open.iter().rposition(|open| open.id.is_some());
                 let its = self.open.iter().position(is_its).or_else(latest);
                 its.or(self.open.len().checked_sub(1))
@@ -173,7 +173,7 @@ impl Posts {
     }
 
     fn event(&mut self, at: usize, ms: u64, said: &Bytes) {
-        let Open { interaction, begun, .. } = self.open[at];
+        let OpenAnswer { interaction, begun, .. } = self.open[at];
         let bytes = [&b"event: message\ndata: "[..], said, b"\n\n"].concat().into();
         if let Outcome::Response(Response { body: Body::Stream(chunks), .. }) =
             &mut self.done[interaction].outcome

@@ -101,13 +101,13 @@ impl fmt::Display for Trace {
 /// What a message says of its identity: the places where it does, and what stands there.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Identity<'p> {
-    keys: Vec<Said<'p>>,
+    keys: Vec<PlaceText<'p>>,
     /// What tells of one without a type that a next one is another.
-    words: Vec<Said<'p>>,
+    words: Vec<PlaceText<'p>>,
 }
 
 /// A place, and what stands there.
-type Said<'p> = (Cow<'p, str>, String);
+type PlaceText<'p> = (Cow<'p, str>, String);
 
 /// How two messages relate by what they say of their identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,8 +142,8 @@ impl<'p> Identity<'p> {
     fn beside<'i>(
         &'i self,
         other: &'i Self,
-    ) -> impl Iterator<Item = (&'i Said<'p>, &'i Said<'p>, bool)> {
-        let of = |all: &'i [Said<'p>], others: &'i [Said<'p>], is_word: bool| {
+    ) -> impl Iterator<Item = (&'i PlaceText<'p>, &'i PlaceText<'p>, bool)> {
+        let of = |all: &'i [PlaceText<'p>], others: &'i [PlaceText<'p>], is_word: bool| {
             all.iter().filter_map(move |said| {
                 let other = others.iter().find(|(place, _)| *place == said.0)?;
                 Some((said, other, is_word))
@@ -153,7 +153,7 @@ impl<'p> Identity<'p> {
     }
 
     /// How it relates to another one.
-    fn relation(&self, other: &Self, repeated: &HashSet<&Said<'_>>) -> Relation {
+    fn relation(&self, other: &Self, repeated: &HashSet<&PlaceText<'_>>) -> Relation {
         let (mut is_same, mut is_counted) = (false, false);
         for (said, other, is_word) in self.beside(other) {
             if said == other {
@@ -173,7 +173,7 @@ impl<'p> Identity<'p> {
 }
 
 /// What several messages say.
-fn repeated<'i, 'p>(identities: &'i [Identity<'p>]) -> HashSet<&'i Said<'p>> {
+fn repeated<'i, 'p>(identities: &'i [Identity<'p>]) -> HashSet<&'i PlaceText<'p>> {
     let mut once = HashSet::new();
     let all = identities.iter().flat_map(|identity| &identity.keys);
     all.filter(|said| !once.insert(*said)).collect()

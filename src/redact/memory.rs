@@ -14,12 +14,12 @@ use crate::cassette::{Headers, Request};
 /// wherever it stands later, as it is in a cassette.
 #[derive(Debug, Default)]
 pub struct Memory {
-    known: Mutex<Known>,
+    known: Mutex<KnownSecrets>,
     hasher: RandomState,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct KnownSecrets {
     secrets: Secrets,
     /// Whether what is known before any request is among them.
     is_begun: bool,
@@ -102,10 +102,10 @@ impl Memory {
 
     /// Forgets everything.
     pub fn clear(&self) {
-        *self.known() = Known::default();
+        *self.known() = KnownSecrets::default();
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, KnownSecrets> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

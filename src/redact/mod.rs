@@ -66,7 +66,7 @@ pub use veiled::{Unveiled, Veiled};
 pub(crate) use veiled::{of_request, spell_out};
 
 use self::around::Around;
-use self::name::{Known, Tells};
+use self::name::{NameSet, Tells};
 use self::own::Own;
 use self::rule::{Notes, Rule, Side};
 use self::veiled::of_client;
@@ -495,8 +495,8 @@ impl Redactor {
     }
 
     /// Which names are known.
-    fn known_names(&self) -> Known {
-        if self.applies(Rule::Names) { Known::Composed } else { Known::Listed }
+    fn known_names(&self) -> NameSet {
+        if self.applies(Rule::Names) { NameSet::Composed } else { NameSet::Listed }
     }
 
     /// Whether a text is worth a closer look.

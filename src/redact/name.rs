@@ -92,7 +92,7 @@ const JOINED: &str = "\
 const REACH: usize = 160;
 
 /// Whether there may be a telling name before the colon at this place, at any depth of escaping.
-pub(super) fn tells_before(text: &[u8], colon: usize, known: Known) -> bool {
+pub(super) fn tells_before(text: &[u8], colon: usize, known: NameSet) -> bool {
     let before = text[colon.saturating_sub(REACH)..colon].trim_ascii_end();
     let Some((b'"' | b'\'', name)) = before.split_last() else { return false };
     let escapes = name.iter().rev().take_while(|byte| **byte == b'\\').count();
@@ -109,17 +109,17 @@ fn is_escaped(name: &[u8]) -> bool {
 }
 
 /// Whether a name, or what stands behind its last backslash, tells.
-fn may_be_known(name: &[u8], known: Known) -> bool {
+fn may_be_known(name: &[u8], known: NameSet) -> bool {
     let name = memchr::memrchr(b'\\', name).map_or(name, |at| &name[at + 1..]);
     // A long one may be cut within a letter.
     let name = String::from_utf8_lossy(name);
     field(&name) != Tells::Nothing
-        || (known == Known::Composed && composed(&name) != Tells::Nothing)
+        || (known == NameSet::Composed && composed(&name) != Tells::Nothing)
 }
 
 /// Which names are known: those of the first rules, or all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum NameSet {
     Listed,
     Composed,
 }

@@ -19,7 +19,7 @@ pub struct Secrets {
     known: HashMap<String, String, RandomState>,
     /// The known ones as they were found.
     found: Vec<String>,
-    named: HashMap<String, Named, RandomState>,
+    named: HashMap<String, NamedValues, RandomState>,
     /// What stands where a person says that no secret is.
     spared: HashSet<String, RandomState>,
     /// Finds the first ones, so many: to prepare a search for all of them takes long.
@@ -40,7 +40,7 @@ pub struct Found {
 
 /// The values that one name had.
 #[derive(Clone, Default)]
-struct Named {
+struct NamedValues {
     /// So many stand in the recording already.
     before: usize,
     values: Vec<String>,
@@ -139,7 +139,7 @@ impl Secrets {
     /// Which of the values that had this name a value is, counted from 1.
     pub(super) fn number(&mut self, name: &str, value: &str) -> usize {
         if !self.named.contains_key(name) {
-            self.named.insert(name.to_owned(), Named::default());
+            self.named.insert(name.to_owned(), NamedValues::default());
         }
         let Some(named) = self.named.get_mut(name) else { return 1 };
         if let Some(number) = named.numbers.get(value) {

@@ -73,7 +73,8 @@ struct Request {
 }
 
 /// By path and method; the answers by status and media type.
-type Found = BTreeMap<(String, String), (BTreeMap<String, usize>, BTreeMap<(u16, String), Answer>)>;
+type EndpointAnswers =
+    BTreeMap<(String, String), (BTreeMap<String, usize>, BTreeMap<(u16, String), Answer>)>;
 
 impl Exercised {
     /// Looks through cassettes.
@@ -91,7 +92,7 @@ impl Exercised {
         let cassettes: Vec<_> = cassettes.into_iter().collect();
         let traffic = Traffic::of(protocols, accepted, cassettes.iter().copied());
         let mut exercised = Self { cassettes: cassettes.len(), ..Self::default() };
-        let mut found = Found::new();
+        let mut found = EndpointAnswers::new();
         for (cassette, (_, recorded)) in cassettes.into_iter().enumerate() {
             for (number, interaction) in recorded.interactions.iter().enumerate() {
                 let endpoint = traffic.endpoint_of(cassette, number);
@@ -119,7 +120,7 @@ impl Exercised {
         protocols: &Protocols,
         interaction: &Interaction,
         endpoint: Option<&contract::Endpoint>,
-        found: &mut Found,
+        found: &mut EndpointAnswers,
     ) {
         let request = &interaction.request;
         let Some((response, endpoint)) = interaction.response().zip(endpoint) else {

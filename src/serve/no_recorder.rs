@@ -32,7 +32,7 @@ pub struct Recorder;
 
 /// The body of a request.
 #[derive(Debug)]
-pub enum Asked {
+pub enum RequestBody {
     /// Still arriving.
     Arriving(Incoming),
     /// Read already.
@@ -117,7 +117,7 @@ impl Recorder {
         &self,
         _: &http::request::Parts,
         _: &str,
-        _: Asked,
+        _: RequestBody,
         _: ServerPlace<'_>,
     ) -> Answer {
         no_answer(End::Unreachable, "retape was built without the feature `record`")

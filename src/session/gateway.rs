@@ -30,7 +30,7 @@ use crate::config::HostRule;
 use crate::error::{Error, Result};
 use crate::review::report::{self, Unsent, Withheld};
 use crate::serve::lock;
-use crate::serve::recorder::{Asked, Tape};
+use crate::serve::recorder::{RequestBody, Tape};
 use crate::serve::replayer::{Lost, Notice, Recorded, Replayer, miss_answer};
 use crate::serve::server::{Address, Answer, Arrival, ServerPlace, as_from_server};
 use crate::store::mode::Mode;
@@ -241,7 +241,7 @@ impl Gateway {
     pub(super) async fn serve(
         self: &Arc<Self>,
         head: &Parts,
-        asked: Asked,
+        asked: RequestBody,
         proxied: Option<&Proxied>,
     ) -> Answer {
         let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
@@ -282,7 +282,7 @@ impl Gateway {
         self: &Arc<Self>,
         head: &Parts,
         address: &Address<'_>,
-        asked: Asked,
+        asked: RequestBody,
         place: ServerPlace<'_>,
     ) -> Answer {
         self.requests.fetch_add(1, Ordering::Relaxed);

@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 use super::gateway::Gateway;
 use super::inspect;
 use super::track::{self, Played, Track, Unanswered, Whole};
-use crate::serve::recorder::Asked;
+use crate::serve::recorder::RequestBody;
 use crate::serve::replayer::Compared;
 use crate::serve::server::{Answer, Arrival, ServerPlace, header_map};
 
@@ -81,11 +81,11 @@ impl Gateway {
         &self,
         track: &Track,
         arrival: Arrival<'_>,
-        asked: Asked,
+        asked: RequestBody,
     ) -> Result<(Answer, Option<Played>), Unanswered> {
         let settings = &self.settings;
         let is_plain = settings.given.hook.is_none() && settings.given.compared.is_none();
-        if is_plain || track.replayer().is_none() || matches!(asked, Asked::Upgrade(_)) {
+        if is_plain || track.replayer().is_none() || matches!(asked, RequestBody::Upgrade(_)) {
             return track.answer(arrival, asked).await;
         }
         let answer = Box::pin(self.answer_hooked(track, arrival, asked)).await?;
@@ -96,7 +96,7 @@ impl Gateway {
         &self,
         track: &Track,
         arrival: Arrival<'_>,
-        asked: Asked,
+        asked: RequestBody,
     ) -> Result<Answer, Unanswered> {
         let settings = &self.settings;
         let silence = track.silence().filter(|_| self.untouched.is_none());

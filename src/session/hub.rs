@@ -24,7 +24,7 @@ use super::{GRACE, changes, control, guard, opening, proof, unserved};
 use crate::config::HostRule;
 use crate::error::{Error, Result};
 use crate::serve::lock;
-use crate::serve::recorder::{Asked, Course};
+use crate::serve::recorder::{Course, RequestBody};
 use crate::serve::replayer::{Replayer, miss_answer};
 use crate::serve::server::{
     Address, Answer, ClientTrust, Handler, Refusal, Tunnel, Unread, Via, host_of, origin, without,
@@ -233,7 +233,7 @@ impl Hub {
         }
         let client = head.extensions.remove::<OnUpgrade>();
         let client = client.filter(|_| is_upgrade(&head.method, &head.headers));
-        let asked = client.map_or(Asked::Arriving(body), Asked::Upgrade);
+        let asked = client.map_or(RequestBody::Arriving(body), RequestBody::Upgrade);
         gateway.serve(head, asked, proxied.as_ref()).await
     }
 
@@ -274,7 +274,7 @@ impl Hub {
             rule: HostRule::Recorded,
         });
         head.uri = uri.path_and_query.map_or_else(Uri::default, Uri::from);
-        self.main.serve(&head, Asked::Whole(body), proxied.as_ref()).await
+        self.main.serve(&head, RequestBody::Whole(body), proxied.as_ref()).await
     }
 }
 

@@ -8,7 +8,7 @@ use http::{Method, StatusCode};
 use super::event::{Event, Miss};
 use super::gateway::Gateway;
 use crate::config::HostRule;
-use crate::serve::server::{Named, Refusal, Tunnel, Via, host_of, origin, problem, session_of};
+use crate::serve::server::{NamedHost, Refusal, Tunnel, Via, host_of, origin, problem, session_of};
 use crate::store::mode::Mode;
 
 /// A request that came to us as to a proxy, or that a client's transport led here.
@@ -30,7 +30,7 @@ impl Gateway {
         if let Some(Via { origin, session }) = head.extensions.remove() {
             return Ok(Some(Proxied { session, origin, rule: HostRule::Recorded }));
         }
-        let Some(Named { scheme, authority }) = self.named(head) else { return Ok(None) };
+        let Some(NamedHost { scheme, authority }) = self.named(head) else { return Ok(None) };
         let rule = self.host_rule(&head.method, &authority)?;
         let origin = origin(scheme, host_of(&authority));
         let session = session_of(&head.headers);
@@ -40,11 +40,12 @@ impl Gateway {
 
     /// The server that a request names, if it is not us. Each by HTTP/2 names a host, and ours may have any
     /// name: so it means another one only if we are a proxy. So does one behind another that named its server.
-    fn named(&self, head: &mut Parts) -> Option<Named> {
-        let by_host = head.extensions.remove::<Named>().filter(|_| self.settings.proxy.is_some());
+    fn named(&self, head: &mut Parts) -> Option<NamedHost> {
+        let by_host =
+            head.extensions.remove::<NamedHost>().filter(|_| self.settings.proxy.is_some());
         let by_address = head.uri.authority().cloned().map(|authority| {
             let scheme = if head.uri.scheme_str() == Some("https") { "https" } else { "http" };
-            Named { scheme, authority }
+            NamedHost { scheme, authority }
         });
         by_address.or(by_host).filter(|it| !self.is_listening_at(&it.authority))
     }

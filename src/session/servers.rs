@@ -19,10 +19,10 @@ pub(super) struct Servers {
     first: Option<Arc<Upstream>>,
     named: BTreeMap<String, Arc<Upstream>>,
     /// Those that were asked for so far, if any may be.
-    any: Option<Arc<Mutex<Found>>>,
+    any: Option<Arc<Mutex<Upstreams>>>,
 }
 
-type Found = HashMap<String, Arc<Upstream>>;
+type Upstreams = HashMap<String, Arc<Upstream>>;
 
 /// Where a target leads.
 #[derive(Debug)]

@@ -22,7 +22,7 @@ use crate::cassette::{Cassette, End, Name};
 use crate::compare::matching::Mismatch;
 use crate::error::{Error, Kind, Result};
 use crate::serve::lock;
-use crate::serve::recorder::{Asked, Patience, Recorder, Tape};
+use crate::serve::recorder::{Patience, Recorder, RequestBody, Tape};
 use crate::serve::replayer::{Hashed, Opened, Recorded, Replayer, Socket, Upgraded};
 use crate::serve::server::{Answer, Arrival, NoAnswer, no_answer};
 use crate::store::mode::Mode;
@@ -127,19 +127,19 @@ impl Track {
     pub(super) async fn answer(
         &self,
         arrival: Arrival<'_>,
-        asked: Asked,
+        asked: RequestBody,
     ) -> Result<(Answer, Option<Played>), Unanswered> {
         let answer = match (self, asked) {
             // What is large or rare is no part of the future, which is moved several times for each request.
             (Self::Forward(live), asked) => Box::pin(live.ask_known(arrival, asked)).await?,
-            (Self::Replay(replayer), Asked::Upgrade(client)) => {
+            (Self::Replay(replayer), RequestBody::Upgrade(client)) => {
                 let upgraded = Box::pin(replayer.open(arrival)).await;
                 return upgraded.map_or_else(
                     |why| Err(Unanswered::Mismatch(why)),
                     |upgraded| Ok(Played::with(upgraded, client)),
                 );
             }
-            (Self::Extend(extension), Asked::Upgrade(client)) => {
+            (Self::Extend(extension), RequestBody::Upgrade(client)) => {
                 return Box::pin(extension.upgrade(arrival, client)).await;
             }
             (Self::Replay(replayer), asked) => {
@@ -177,7 +177,9 @@ impl Track {
                 answer.await.map_err(Unanswered::Mismatch)
             }
             Self::Extend(extension) => extension.answer(compared, sent).await,
-            Self::Forward(live) => live.ask_known(sent.arrival, Asked::Whole(sent.body)).await,
+            Self::Forward(live) => {
+                live.ask_known(sent.arrival, RequestBody::Whole(sent.body)).await
+            }
         }
     }
 
@@ -231,7 +233,7 @@ impl Extension {
     ) -> Result<(Answer, Option<Played>), Unanswered> {
         match self.replayer.open_known(arrival).await {
             Some(upgraded) => Ok(Played::with(upgraded, client)),
-            None => Ok((self.live.ask_known(arrival, Asked::Upgrade(client)).await?, None)),
+            None => Ok((self.live.ask_known(arrival, RequestBody::Upgrade(client)).await?, None)),
         }
     }
 
@@ -270,18 +272,22 @@ impl Live {
 
     /// Passes on a request that was read.
     pub(super) async fn ask_whole(&self, sent: Whole<'_>) -> Answer {
-        self.ask(sent.arrival, Asked::Whole(sent.body)).await
+        self.ask(sent.arrival, RequestBody::Whole(sent.body)).await
     }
 
     /// Passes on a request that may have what it says from a recording that is played beside.
-    async fn ask_known(&self, arrival: Arrival<'_>, body: Asked) -> Result<Answer, Unanswered> {
+    async fn ask_known(
+        &self,
+        arrival: Arrival<'_>,
+        body: RequestBody,
+    ) -> Result<Answer, Unanswered> {
         match stale::placeholder(arrival) {
             Some(stale) => Err(Unanswered::Stale(stale)),
             None => Ok(self.ask(arrival, body).await),
         }
     }
 
-    pub(super) async fn ask(&self, arrival: Arrival<'_>, body: Asked) -> Answer {
+    pub(super) async fn ask(&self, arrival: Arrival<'_>, body: RequestBody) -> Answer {
         self.asked.fetch_add(1, Ordering::Relaxed);
         let answer = self.pass_on(arrival, body).await;
         if let Some(NoAnswer(why)) = answer.extensions().get() {
@@ -290,7 +296,7 @@ impl Live {
         answer
     }
 
-    async fn pass_on(&self, arrival: Arrival<'_>, body: Asked) -> Answer {
+    async fn pass_on(&self, arrival: Arrival<'_>, body: RequestBody) -> Answer {
         let Arrival { head, target, place } = arrival;
         let led = self.servers.lead(target, head.version);
         let Led { upstream, origin, target } = match led {
@@ -344,20 +350,20 @@ pub(super) fn abandoned() -> Answer {
 }
 
 /// The whole body, if the client sends all of it. Most are over with their first piece.
-pub(super) async fn read(asked: Asked, silence: Option<Duration>) -> Option<Bytes> {
+pub(super) async fn read(asked: RequestBody, silence: Option<Duration>) -> Option<Bytes> {
     read_by(asked, silence, || None).await
 }
 
 /// The same, or what stands in its place if it is not to be held in memory.
 async fn read_by(
-    asked: Asked,
+    asked: RequestBody,
     silence: Option<Duration>,
     hashed: impl FnOnce() -> Option<Hashed>,
 ) -> Option<Bytes> {
     let mut body = match asked {
-        Asked::Arriving(body) => body,
-        Asked::Whole(body) => return Some(body),
-        Asked::Upgrade(_) => return Some(Bytes::new()),
+        RequestBody::Arriving(body) => body,
+        RequestBody::Whole(body) => return Some(body),
+        RequestBody::Upgrade(_) => return Some(Bytes::new()),
     };
     if body.is_end_stream() {
         return Some(Bytes::new());

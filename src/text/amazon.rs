@@ -46,7 +46,7 @@ enum Value<'a> {
 
 /// What stands at the beginning of some bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Found<'a> {
+pub(crate) enum Prefix<'a> {
     /// A message of so many bytes.
     Message(Message<'a>, usize),
     /// Less than one.
@@ -67,21 +67,21 @@ const NUMBERS: [(&str, u8, usize); 6] = [
 const UUID: u8 = 9;
 
 /// Reads the message that bytes begin with.
-pub(crate) fn first(bytes: &[u8]) -> Found<'_> {
-    let Some(prelude) = bytes.first_chunk::<PRELUDE>() else { return Found::Part };
+pub(crate) fn first(bytes: &[u8]) -> Prefix<'_> {
+    let Some(prelude) = bytes.first_chunk::<PRELUDE>() else { return Prefix::Part };
     let number = |at: usize| u32::from_be_bytes([0, 1, 2, 3].map(|place| prelude[at + place]));
     let (length, fields) = (number(0) as usize, number(4) as usize);
     if number(8) != checksum(&prelude[..8]) || length < PRELUDE + fields + CHECKSUM {
-        return Found::Other;
+        return Prefix::Other;
     }
-    let Some(message) = bytes.get(..length) else { return Found::Part };
+    let Some(message) = bytes.get(..length) else { return Prefix::Part };
     let (content, sum) = message.split_at(length - CHECKSUM);
     let (fields, payload) = content[PRELUDE..].split_at(fields);
     match read_fields(fields) {
         Some(fields) if sum == checksum(content).to_be_bytes() => {
-            Found::Message(Message { fields, payload }, length)
+            Prefix::Message(Message { fields, payload }, length)
         }
-        _ => Found::Other,
+        _ => Prefix::Other,
     }
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn first(bytes: &[u8]) -> Found<'_> {
 pub(crate) fn lines(bytes: &[u8]) -> Option<String> {
     let mut lines = String::new();
     let mut rest = bytes;
-    while let Found::Message(message, length) = first(rest) {
+    while let Prefix::Message(message, length) = first(rest) {
         lines.push_str(&message.line(&rest[..length]));
         rest = &rest[length..];
     }
@@ -106,7 +106,7 @@ pub(crate) fn lines(bytes: &[u8]) -> Option<String> {
 pub(crate) fn ends(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
     let mut end = 0;
     std::iter::from_fn(move || {
-        let Found::Message(_, length) = first(&bytes[end..]) else { return None };
+        let Prefix::Message(_, length) = first(&bytes[end..]) else { return None };
         end += length;
         Some(end)
     })
@@ -422,12 +422,12 @@ mod tests {
         let wire = bytes(LINES.lines().next().unwrap()).unwrap();
 
         for cut in 0..wire.len() {
-            assert_eq!(first(&wire[..cut]), Found::Part, "cut at {cut}");
+            assert_eq!(first(&wire[..cut]), Prefix::Part, "cut at {cut}");
         }
         for at in 0..wire.len() {
             let mut broken = wire.clone();
             broken[at] ^= 1;
-            assert!(!matches!(first(&broken), Found::Message(..)), "broken at {at}");
+            assert!(!matches!(first(&broken), Prefix::Message(..)), "broken at {at}");
         }
     }
 

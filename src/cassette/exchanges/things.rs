@@ -11,7 +11,7 @@ use crate::text::json::Text;
 type Thing = (String, String);
 
 /// What was said over one WebSocket, by the messages of its client in order.
-struct Said {
+struct Dialogue {
     asked: Vec<Leaves>,
     /// In answer to each, in the order in which all came: the number of the frame, and what it says.
     answers: Vec<Vec<(usize, Leaves)>>,
@@ -69,7 +69,7 @@ impl Exchanges {
         }
     }
 
-    fn said_over(&mut self, exchanges: &[usize]) -> Said {
+    fn said_over(&mut self, exchanges: &[usize]) -> Dialogue {
         let asked = exchanges.iter().map(|at| &self.cassette.interactions[*at].request.body);
         let asked: Vec<Leaves> = asked.map(|body| Leaves::of(body)).collect();
         let answers = exchanges.iter().map(|at| {
@@ -78,7 +78,7 @@ impl Exchanges {
             let chunks = response.map(|it| it.body.chunks()).unwrap_or_default();
             frames.zip(chunks.iter().map(|chunk| Leaves::of(&chunk.bytes))).collect()
         });
-        Said::of(asked, answers.collect())
+        Dialogue::of(asked, answers.collect())
     }
 }
 
@@ -110,7 +110,7 @@ impl Leaves {
     }
 }
 
-impl Said {
+impl Dialogue {
     fn of(asked: Vec<Leaves>, answers: Vec<Vec<(usize, Leaves)>>) -> Self {
         let mut said = Self { asked, answers, homes: HashMap::new(), own: HashMap::new() };
         let mut in_order: Vec<(usize, usize, &Leaves)> = Vec::new();

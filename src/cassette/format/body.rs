@@ -29,25 +29,25 @@ pub(super) fn write(w: &mut Writer, headers: &Headers, body: &Body) {
 
 fn write_compressed(w: &mut Writer, headers: &Headers, body: &Body, readable: &Body) {
     match write_readable(w, headers, readable, body.chunks()) {
-        Shown::Whole => encoded::write(w, &body.bytes(), &[]),
-        Shown::Chunks => encoded::write(w, &body.bytes(), body.chunks()),
+        BodyLayout::Whole => encoded::write(w, &body.bytes(), &[]),
+        BodyLayout::Chunks => encoded::write(w, &body.bytes(), body.chunks()),
     }
 }
 
 /// How a body is shown.
-enum Shown {
+enum BodyLayout {
     Whole,
     Chunks,
 }
 
 /// Writes a body as far as it can be read, where `sent` are the chunks as they went over the wire.
-fn write_readable(w: &mut Writer, headers: &Headers, body: &Body, sent: &[Chunk]) -> Shown {
+fn write_readable(w: &mut Writer, headers: &Headers, body: &Body, sent: &[Chunk]) -> BodyLayout {
     match body {
         Body::Whole(bytes) => {
             if !bytes.is_empty() {
                 write_whole(w, bytes);
             }
-            Shown::Whole
+            BodyLayout::Whole
         }
         Body::Stream(chunks) => {
             let bytes = body.bytes();
@@ -56,10 +56,10 @@ fn write_readable(w: &mut Writer, headers: &Headers, body: &Body, sent: &[Chunk]
                 write_whole(w, &bytes);
                 w.name("chunks");
                 w.pairs(sent.iter().map(|chunk| (chunk.ms, chunk.bytes.len())));
-                return Shown::Whole;
+                return BodyLayout::Whole;
             }
             write_stream(w, chunks);
-            Shown::Chunks
+            BodyLayout::Chunks
         }
     }
 }

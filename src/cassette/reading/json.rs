@@ -33,11 +33,11 @@ type Places<'t> = HashMap<u64, Vec<Treatment<'t>>>;
 pub(super) struct Json<'r, 't> {
     reader: &'r mut Reader<'t>,
     places: Places<'t>,
-    open: Vec<Open<'t>>,
+    open: Vec<OpenContainer<'t>>,
 }
 
 /// An object or array that is being read.
-struct Open<'t> {
+struct OpenContainer<'t> {
     node: usize,
     kind: Kind,
     /// The way that rules know.
@@ -199,7 +199,17 @@ impl<'r, 't> Json<'r, 't> {
         let in_set = spot.in_set;
         let node = self.push(spot, "".into(), spelled, kind);
         let (items, counted, sum, key) = (0, 0, 0, None);
-        self.open.push(Open { node, kind, way, items, counted, sum, key, rule: inherited, in_set });
+        self.open.push(OpenContainer {
+            node,
+            kind,
+            way,
+            items,
+            counted,
+            sum,
+            key,
+            rule: inherited,
+            in_set,
+        });
     }
 
     fn close(&mut self, up_to_here: &'t str) {

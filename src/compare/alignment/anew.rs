@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::View;
 use super::counted::{issued, issues, uncounted};
-use super::value::Said;
+use super::value::KnownText;
 use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::{Ids, Request, placeholder};
 use crate::identity::{SHORTEST, Words};
@@ -82,7 +82,7 @@ fn by_place<'v>(views: &'v [View<'_>]) -> ByPlace<'v> {
     let mut found = ByPlace::new();
     for view in views {
         let fields = view.answered_fields().filter(|said| said.field.is_id);
-        let fields: Vec<&str> = fields.map(Said::value).collect();
+        let fields: Vec<&str> = fields.map(KnownText::value).collect();
         for names in view.answered_ids().chain([fields]) {
             for (at, name) in names.iter().enumerate().filter(|(_, name)| is_name(name)) {
                 let place = (view.route, In::Names(names.len(), at));
@@ -110,7 +110,7 @@ fn came_back<'v>(views: &'v [View<'_>]) -> ByPlace<'v> {
     let mut back: HashMap<AnswerPlace, HashSet<&str>> = HashMap::new();
     let mut given: HashMap<&str, AnswerPlace> = HashMap::new();
     for view in views {
-        for value in view.asked_texts().into_iter().map(Said::value) {
+        for value in view.asked_texts().into_iter().map(KnownText::value) {
             if let Some(place) = given.get(value) {
                 back.entry(*place).or_default().insert(value);
             }
@@ -148,8 +148,8 @@ fn retain_given(views: &[View<'_>], names: &mut HashSet<String>) {
         return;
     }
     let words = Words::of(names.iter().map(String::as_str));
-    let in_texts = |texts: Vec<Said<'_>>| -> Vec<String> {
-        let found = |said: &Said<'_>| -> Vec<String> {
+    let in_texts = |texts: Vec<KnownText<'_>>| -> Vec<String> {
+        let found = |said: &KnownText<'_>| -> Vec<String> {
             words.find(said.text).map(|at| said.text[at].to_owned()).collect()
         };
         texts.iter().flat_map(found).collect()

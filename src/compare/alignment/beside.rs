@@ -1,6 +1,6 @@
 //! Two recordings side by side, value by value.
 
-use super::value::{FieldMeaning, Said, Value};
+use super::value::{FieldMeaning, KnownText, Value};
 use super::view::Script;
 use super::{Record, View};
 use crate::cassette::Headers;
@@ -11,10 +11,10 @@ use crate::text::sequence::{Pairing, Rates, align};
 pub(super) fn walk<'v>(
     old: &'v View<'_>,
     new: &'v View<'_>,
-    told: &mut impl FnMut(Said<'v>, Said<'v>),
+    told: &mut impl FnMut(KnownText<'v>, KnownText<'v>),
 ) {
     let (one, other) = (&old.interaction.request, &new.interaction.request);
-    let path = |text: &'v str| Said::new(text, FieldMeaning::ID);
+    let path = |text: &'v str| KnownText::new(text, FieldMeaning::ID);
     told(path(&one.path), path(&other.path));
     headers(&one.headers, &other.headers, told);
     scripts(&old.asked, &new.asked, told);
@@ -26,12 +26,16 @@ pub(super) fn walk<'v>(
     }
 }
 
-fn headers<'v>(old: &'v Headers, new: &'v Headers, told: &mut impl FnMut(Said<'v>, Said<'v>)) {
+fn headers<'v>(
+    old: &'v Headers,
+    new: &'v Headers,
+    told: &mut impl FnMut(KnownText<'v>, KnownText<'v>),
+) {
     for (name, value, partner) in fields(old, new) {
         let text = |value: &'v bytes::Bytes| std::str::from_utf8(value).ok();
         if let (Some(old), Some(new)) = (partner.and_then(text), text(value)) {
             let field = FieldMeaning::of(name);
-            told(Said::new(old, field), Said::new(new, field));
+            told(KnownText::new(old, field), KnownText::new(new, field));
         }
     }
 }
@@ -51,7 +55,11 @@ pub(crate) fn fields<'v>(
     })
 }
 
-fn scripts<'v>(old: &'v Script, new: &'v Script, told: &mut impl FnMut(Said<'v>, Said<'v>)) {
+fn scripts<'v>(
+    old: &'v Script,
+    new: &'v Script,
+    told: &mut impl FnMut(KnownText<'v>, KnownText<'v>),
+) {
     let (Some(one), Some(other)) = (old.as_str(), new.as_str()) else { return };
     let [olds, news] = [old, new].map(|script| script.records.iter().collect::<Vec<&Record>>());
     for step in records(&olds, &news) {
@@ -62,7 +70,7 @@ fn scripts<'v>(old: &'v Script, new: &'v Script, told: &mut impl FnMut(Said<'v>,
     }
 }
 
-fn values<'v>(old: Value<'v>, new: Value<'v>, told: &mut impl FnMut(Said<'v>, Said<'v>)) {
+fn values<'v>(old: Value<'v>, new: Value<'v>, told: &mut impl FnMut(KnownText<'v>, KnownText<'v>)) {
     if let (Some(old), Some(new)) = (old.said(), new.said()) {
         return told(old, new);
     }

@@ -29,7 +29,7 @@ mod view;
 
 pub(crate) use beside::{fields, partners, records};
 pub use renaming::Renaming;
-pub(crate) use value::{FieldMeaning, Said, Sort, Value, between};
+pub(crate) use value::{FieldMeaning, KnownText, Sort, Value, between};
 pub(crate) use view::{Record, Script, View};
 
 use std::collections::HashMap;
@@ -38,7 +38,7 @@ use self::beside::walk;
 use self::clock::Clock;
 use self::interactions::pair;
 pub(crate) use self::moved::Moved;
-use self::renaming::{Known, Names, Votes};
+use self::renaming::{KnownNames, Names, Votes};
 use crate::cassette::{Cassette, Ids, Interaction};
 use crate::config::Rules;
 
@@ -147,7 +147,7 @@ impl<'a> Sides<'a> {
     /// Finds how they lie beside each other; the views then show values under their common names. Those that are
     /// given are known beforehand.
     pub(crate) fn align(&mut self, given: &[Called]) -> Alignment {
-        let known = Known::of([&self.old, &self.new], self.ids, self.clocks);
+        let known = KnownNames::of([&self.old, &self.new], self.ids, self.clocks);
         let mut renaming = known.renaming(given, Votes::default());
         self.look(&renaming);
         for is_certain in [true, false] {

@@ -14,7 +14,7 @@ use super::clock::Clock;
 use super::counted::{counted, issued, made, uncounted};
 use super::drawn::{drawn, proved};
 use super::kin::{Kin, with_dashes};
-use super::value::{Said, Sort, Word, apart, is_passing, is_serial, is_stamped, times};
+use super::value::{KnownText, Sort, Word, apart, is_passing, is_serial, is_stamped, times};
 use super::{Called, Script, View};
 use crate::cassette::Ids;
 use crate::cassette::splice::{Edit, disjoint, splice};
@@ -206,7 +206,7 @@ fn names<'t>(known: &'t Words, text: &'t str) -> impl Iterator<Item = Word> + 't
 /// A server that counts (`conv-1`) and was not restarted goes on counting. Such a name looks like text, so
 /// the tables of both recordings say which ones are: what the server issued and its client sent back.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct KnownNames {
     old: Side,
     new: Side,
     clocks: [Option<Clock>; 2],
@@ -270,12 +270,12 @@ impl Side {
     }
 
     /// The names in a text, and what looks like one or like a time.
-    fn words(&self, said: Said<'_>) -> Vec<Word> {
+    fn words(&self, said: KnownText<'_>) -> Vec<Word> {
         apart(names(&self.finder, said.text).chain(said.words().iter().cloned()).collect())
     }
 }
 
-impl Known {
+impl KnownNames {
     pub(super) fn of(
         [old, new]: [&[View<'_>]; 2],
         ids: [Option<&Ids>; 2],
@@ -434,7 +434,7 @@ fn is_handle(run: &str) -> bool {
 }
 
 /// The times and handles in a text, and the text itself if it is a sealed state.
-fn tokens(said: Said<'_>) -> Vec<&str> {
+fn tokens(said: KnownText<'_>) -> Vec<&str> {
     let text = said.text;
     let mut found: Vec<&str> = times(text).map(|word| &text[word.range]).collect();
     found.extend(Some(said.value()).filter(|value| is_sealed(value)));

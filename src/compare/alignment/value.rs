@@ -117,7 +117,7 @@ fn hash(nodes: &[Node], at: usize, text: &str, names: &Names) -> u64 {
         }
         Kind::Array => inside.fold(code, |sum, item| combine(&[sum, item])),
         _ => {
-            let said = Said::new(&text[node.range.clone()], node.field);
+            let said = KnownText::new(&text[node.range.clone()], node.field);
             match said.is_volatile() {
                 // A number and a string of its digits are not the same to a client.
                 true => 1 + u64::from(said.text.starts_with('"')),
@@ -173,10 +173,11 @@ impl<'v> Value<'v> {
     }
 
     /// What it says, if it holds no others.
-    pub(crate) fn said(self) -> Option<Said<'v>> {
+    pub(crate) fn said(self) -> Option<KnownText<'v>> {
         let Node { range, field, kind, words, .. } = self.node();
         let text = &self.text[range.clone()];
-        (!kind.is_container()).then_some(Said { words: Some(words), ..Said::new(text, *field) })
+        (!kind.is_container())
+            .then_some(KnownText { words: Some(words), ..KnownText::new(text, *field) })
     }
 }
 
@@ -198,7 +199,7 @@ pub(crate) enum Sort {
 
 /// A text, and what is known of it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Said<'v> {
+pub(crate) struct KnownText<'v> {
     /// As it is spelled, with its quotes if it is a string of JSON.
     pub(crate) text: &'v str,
     /// What its place says of it.
@@ -314,7 +315,7 @@ impl FieldMeaning {
     }
 }
 
-impl<'v> Said<'v> {
+impl<'v> KnownText<'v> {
     pub(crate) fn new(text: &'v str, field: FieldMeaning) -> Self {
         Self { text, field, words: None }
     }

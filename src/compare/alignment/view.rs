@@ -5,7 +5,7 @@ use std::ops::Range;
 use bytes::Bytes;
 
 use super::renaming::Names;
-use super::value::{self, FieldMeaning, Node, Said, Value, words};
+use super::value::{self, FieldMeaning, KnownText, Node, Value, words};
 use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::reading::{Kind, is_set};
 use crate::cassette::{Body, Headers, Interaction, Media, Outcome, Request};
@@ -78,7 +78,7 @@ impl Script {
         combine(&said.map(|record| record.hash).collect::<Vec<u64>>())
     }
 
-    fn texts(&self) -> impl Iterator<Item = Said<'_>> {
+    fn texts(&self) -> impl Iterator<Item = KnownText<'_>> {
         let text = self.as_str();
         let nodes = self.records.iter().flat_map(move |record| record.nodes(text.unwrap_or("")));
         nodes.filter_map(move |value| text.and_then(|_| value.said()))
@@ -127,33 +127,34 @@ impl<'a> View<'a> {
     }
 
     /// All texts of the request.
-    pub(super) fn asked_texts(&self) -> Vec<Said<'_>> {
+    pub(super) fn asked_texts(&self) -> Vec<KnownText<'_>> {
         let request = &self.interaction.request;
         // Each part of a target is a value of its own: all of it looks like Base64.
         let parts = request.path.split(['/', '?', '&']).flat_map(|part| part.splitn(2, '='));
-        let said =
-            parts.map(|part| Said::new(part, FieldMeaning::ID)).chain(fields(&request.headers));
+        let said = parts
+            .map(|part| KnownText::new(part, FieldMeaning::ID))
+            .chain(fields(&request.headers));
         said.chain(self.asked.texts()).collect()
     }
 
     /// The header fields of the request.
-    pub(super) fn asked_fields(&self) -> impl Iterator<Item = Said<'_>> {
+    pub(super) fn asked_fields(&self) -> impl Iterator<Item = KnownText<'_>> {
         fields(&self.interaction.request.headers)
     }
 
     /// All texts of the answer.
-    pub(super) fn answered_texts(&self) -> Vec<Said<'_>> {
+    pub(super) fn answered_texts(&self) -> Vec<KnownText<'_>> {
         self.answered_fields().chain(self.answered.iter().flat_map(Script::texts)).collect()
     }
 
     /// The header fields of the answer.
-    pub(super) fn answered_fields(&self) -> impl Iterator<Item = Said<'_>> {
+    pub(super) fn answered_fields(&self) -> impl Iterator<Item = KnownText<'_>> {
         let response = self.interaction.response();
         response.into_iter().flat_map(|response| fields(&response.headers))
     }
 
     /// The values in the body of the answer.
-    pub(super) fn answered_values(&self) -> impl Iterator<Item = Said<'_>> {
+    pub(super) fn answered_values(&self) -> impl Iterator<Item = KnownText<'_>> {
         self.answered.iter().flat_map(Script::texts)
     }
 
@@ -164,7 +165,7 @@ impl<'a> View<'a> {
         let records = script.into_iter().flat_map(|script| &script.records);
         records.filter(|_| !text.is_empty()).map(move |record| {
             let said = record.nodes(text).filter_map(Value::said).filter(|said| said.field.is_id);
-            said.map(Said::value).collect()
+            said.map(KnownText::value).collect()
         })
     }
 
@@ -204,7 +205,7 @@ const MOST: usize = 4096;
 
 /// The time at which a message was sent is nobody's to give back, also by the name that a signed request has for it
 /// (`x-amz-date`).
-fn fields(headers: &Headers) -> impl Iterator<Item = Said<'_>> {
+fn fields(headers: &Headers) -> impl Iterator<Item = KnownText<'_>> {
     let is_sent_at = |name: &str| {
         let name = name.to_ascii_lowercase();
         name == "date" || (name.starts_with("x-") && name.ends_with("-date"))
@@ -212,7 +213,7 @@ fn fields(headers: &Headers) -> impl Iterator<Item = Said<'_>> {
     let meant = headers.iter().filter(move |(name, _)| !is_sent_at(name));
     meant.filter_map(|(name, value)| {
         let text = std::str::from_utf8(value).ok()?;
-        Some(Said::new(text, FieldMeaning::of(&name.to_ascii_lowercase())))
+        Some(KnownText::new(text, FieldMeaning::of(&name.to_ascii_lowercase())))
     })
 }
 

@@ -12,8 +12,8 @@ use super::marks;
 use super::nearest::Routes;
 use super::spoken;
 use super::twins::Twins;
-use super::verbatim::{Known, Verbatim};
-use super::writes::{self, Before};
+use super::verbatim::{Membership, Verbatim};
+use super::writes::{self, PriorWrites};
 use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::reading::header;
 use crate::cassette::reading::{Kind, Reading};
@@ -105,7 +105,7 @@ pub(super) struct Entry {
     telling: Vec<(u64, u64)>,
     marks: Vec<(u64, Template)>,
     pub(super) attempt: Option<u32>,
-    pub(super) before: Before,
+    pub(super) before: PriorWrites,
 }
 
 /// What has to be looked at beside the key.
@@ -126,7 +126,7 @@ enum Expected {
 }
 
 /// A request of the cassette while the index is made.
-struct Read {
+struct ReadRequest {
     family: u64,
     mask: Mask,
     entry: Entry,
@@ -142,12 +142,12 @@ impl Index {
             None => Names::of(&decide(cassette, &rules), cassette),
         };
         let requests = || cassette.interactions.iter().map(|interaction| &interaction.request);
-        let read: Vec<Read> = requests()
+        let read: Vec<ReadRequest> = requests()
             .enumerate()
             .map(|(number, request)| read(request, number, &names, &rules))
             .collect();
         let mut families: HashMap<u64, Family, _> = HashMap::default();
-        for Read { family, mask, .. } in &read {
+        for ReadRequest { family, mask, .. } in &read {
             let family: &mut Family = families.entry(*family).or_default();
             if !family.masks.contains(mask) {
                 family.open.extend(&mask.open);
@@ -280,13 +280,13 @@ impl Index {
         let fields = || headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
         let header = header::hash(fields(), &self.rules, !body.is_empty());
         let group = match self.verbatim.get(line, fields(), header, body)? {
-            Known::Only(number) => {
+            Membership::Only(number) => {
                 let is_told = self.credentials.tell(std::iter::once(number));
                 return (!is_told).then_some(Recognized::Only(number));
             }
             // Which is meant is told by fields that may hold a secret.
-            Known::OneOf(group) if self.agreement.tells(group) => return None,
-            Known::OneOf(group) => group,
+            Membership::OneOf(group) if self.agreement.tells(group) => return None,
+            Membership::OneOf(group) => group,
         };
         let attempt = header::attempt(fields());
         let (reading, groups) = (Reading::default(), vec![group]);
@@ -498,7 +498,7 @@ fn unit(reading: &Reading<'_>, opening: &Opening) -> usize {
     unit
 }
 
-fn read(request: &Request, number: usize, names: &Names, rules: &Rules) -> Read {
+fn read(request: &Request, number: usize, names: &Names, rules: &Rules) -> ReadRequest {
     let body = request.readable();
     let reading = Reading::of(request, &body, rules);
     let openings = names.openings(&reading, number);
@@ -527,9 +527,9 @@ fn read(request: &Request, number: usize, names: &Names, rules: &Rules) -> Read 
     let marks = marks.map(|(place, text)| (place, marks::template(place, text))).collect();
     let attempt = header::attempt(header::fields(&request.headers));
     let header = header::hash(header::fields(&request.headers), rules, !request.body.is_empty());
-    let before = Before::default();
+    let before = PriorWrites::default();
     let entry = Entry { group, check, holes, telling, marks, attempt, before };
-    Read { family: reading.family(), mask, entry, header, order: agreement::order(&reading) }
+    ReadRequest { family: reading.family(), mask, entry, header, order: agreement::order(&reading) }
 }
 
 fn check(

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::nearest::{Found, Library, called};
+use super::nearest::{Library, RankedInteraction, called};
 use super::why::{Conflicts, Why};
 use super::{Asked, Index, Playlist};
 use crate::cassette::Place;
@@ -128,7 +128,7 @@ impl Mismatch {
         playlist: &Playlist,
         veil: &Redactor,
     ) -> Self {
-        let found = Some(Found { interaction: number, alike: 1000 });
+        let found = Some(RankedInteraction { interaction: number, alike: 1000 });
         let asked = (asked, FoundSecrets::default());
         Self::found(asked, Library { cassette, index, playlist }, veil, |_, _| found)
     }
@@ -137,7 +137,7 @@ impl Mismatch {
         (asked, secrets): (&Request, FoundSecrets),
         library: Library<'_>,
         veil: &Redactor,
-        find: impl FnOnce(&Library<'_>, &Asked<'_>) -> Option<Found>,
+        find: impl FnOnce(&Library<'_>, &Asked<'_>) -> Option<RankedInteraction>,
     ) -> Self {
         let Library { cassette, index, .. } = library;
         let body = asked.readable();
@@ -199,7 +199,13 @@ impl Mismatch {
 }
 
 impl Library<'_> {
-    fn told(self, found: Found, asked: &Request, read: &Asked<'_>, veil: &Redactor) -> Nearest {
+    fn told(
+        self,
+        found: RankedInteraction,
+        asked: &Request,
+        read: &Asked<'_>,
+        veil: &Redactor,
+    ) -> Nearest {
         let recorded = self.request(found.interaction);
         let mut differing = self.differing(recorded, read, found.interaction);
         if [recorded, asked].into_iter().any(|request| is_hidden(request, veil)) {

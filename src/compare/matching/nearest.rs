@@ -24,7 +24,7 @@ pub(super) struct Library<'a> {
 
 /// An interaction and how alike it is, in thousandths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct RankedInteraction {
     pub(super) interaction: usize,
     pub(super) alike: u32,
 }
@@ -44,7 +44,7 @@ const OTHERS: usize = 5;
 /// An interaction that was looked at.
 #[derive(Debug)]
 struct Look {
-    found: Found,
+    found: RankedInteraction,
     /// Whether its request is the same but for what is open.
     is_same: bool,
     /// Whether it was not played yet.
@@ -58,7 +58,7 @@ impl Look {
     fn rank(&self) -> impl Ord + use<> {
         let apart = self.apart * if self.fresh { 2 } else { 3 };
         let next = self.fresh && self.apart == 0;
-        let Found { interaction, alike } = self.found;
+        let RankedInteraction { interaction, alike } = self.found;
         (self.is_same, Reverse(apart), next, alike, self.fresh, Reverse(interaction))
     }
 }
@@ -109,7 +109,11 @@ impl Library<'_> {
     ///
     /// However large the cassette is, only some of them are looked at: those with the same key, those
     /// that come next, those whose body is about as long, and the last ones that were played.
-    pub(super) fn nearest(&self, asked: &Asked<'_>, request: &Request) -> Option<Found> {
+    pub(super) fn nearest(
+        &self,
+        asked: &Asked<'_>,
+        request: &Request,
+    ) -> Option<RankedInteraction> {
         let same: Vec<usize> =
             self.index.candidates(asked).flat_map(|same| same.iter().take(LOOKS)).collect();
         let near = self.near(request);
@@ -130,7 +134,7 @@ impl Library<'_> {
                 is_same: found.listed.is_empty(),
                 fresh: !self.playlist.was_played(interaction),
                 apart: found.weight,
-                found: Found { interaction, alike: alike(&found) },
+                found: RankedInteraction { interaction, alike: alike(&found) },
             }
         });
         looks.max_by_key(Look::rank).map(|look| look.found)

@@ -15,11 +15,11 @@ use crate::cassette::reading::header::{HeaderFields, fields};
 /// Much of what a client asks is what it asked when it was recorded. Then nothing has to be taken apart,
 /// and one look into one table tells the interaction.
 #[derive(Debug, Default)]
-pub(super) struct Verbatim(HashMap<u64, Known, FixedState>);
+pub(super) struct Verbatim(HashMap<u64, Membership, FixedState>);
 
 /// What is known of such a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum Membership {
     /// The number of the only interaction of its group.
     Only(usize),
     /// The group, of which there are several.
@@ -36,7 +36,7 @@ impl Verbatim {
         for (request, header, only, group) in requests {
             let line = (&*request.method, &*request.path);
             let key = key(line, fields(&request.headers), header, &request.body);
-            known.entry(key).or_insert(only.map_or(Known::OneOf(group), Known::Only));
+            known.entry(key).or_insert(only.map_or(Membership::OneOf(group), Membership::Only));
         }
         Self(known)
     }
@@ -48,7 +48,7 @@ impl Verbatim {
         fields: impl HeaderFields<'h>,
         header: u64,
         body: &[u8],
-    ) -> Option<Known> {
+    ) -> Option<Membership> {
         self.0.get(&key(line, fields, header, body)).copied()
     }
 }
@@ -106,7 +106,7 @@ mod tests {
         ] {
             let line = (&*asked.method, &*asked.path);
             let found = verbatim.get(line, fields(&asked.headers), header, &asked.body);
-            assert_eq!(found, expected.then_some(Known::Only(7)), "{asked:?}");
+            assert_eq!(found, expected.then_some(Membership::Only(7)), "{asked:?}");
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::identity::names::Names;
 
 /// What came before a request and may have changed what it asks for.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Before {
+pub(super) struct PriorWrites {
     /// The last one.
     pub(super) write: Option<usize>,
     /// The write that its answer shows: one that asks the same will do.
@@ -26,10 +26,10 @@ pub(super) fn of(
     names: &Names,
     all: &[Entry],
     (rules, are_repeated): (&Rules, bool),
-) -> Vec<Before> {
+) -> Vec<PriorWrites> {
     let may_wait = rules.earliness() == Early::Missed && asks_behind_a_write(cassette);
     if !may_wait && !are_repeated {
-        return vec![Before::default(); all.len()];
+        return vec![PriorWrites::default(); all.len()];
     }
     let mut before = before(cassette, names, all);
     if !may_wait {
@@ -55,10 +55,10 @@ fn asks_behind_a_write(cassette: &Cassette) -> bool {
 /// one thing: where its path names one, by its look or as [`Things`] show, or where both name the same identifier. What shows a list is the
 /// affair of all clients that write to it, of which some may be absent. What was still being answered when
 /// the request came may have changed nothing yet.
-fn before(cassette: &Cassette, names: &Names, all: &[Entry]) -> Vec<Before> {
+fn before(cassette: &Cassette, names: &Names, all: &[Entry]) -> Vec<PriorWrites> {
     let mut last = Numbers::default();
     let mut alike = Numbers::default();
-    let mut before: Vec<Before> = Vec::with_capacity(all.len());
+    let mut before: Vec<PriorWrites> = Vec::with_capacity(all.len());
     let things = Things::of(cassette);
     for (number, interaction) in cassette.interactions.iter().enumerate() {
         let request = &interaction.request;
@@ -82,7 +82,7 @@ fn before(cassette: &Cassette, names: &Names, all: &[Entry]) -> Vec<Before> {
         let shown = shown.map(|write| client_write(cassette, write));
         let was_over = |write: &usize| interaction.after.iter().all(|it| it.interaction != *write);
         let needed = shown.filter(|write| request.only_reads() && was_over(write));
-        before.push(Before { write, needed });
+        before.push(PriorWrites { write, needed });
         if writes(interaction) {
             for key in paths.into_iter().chain(named) {
                 last.insert(key, number);

@@ -15,7 +15,7 @@ const SILENCE: u64 = 1000;
 
 /// A body as it went over the wire, and what it says.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Said<'a> {
+pub(super) struct DecodedBody<'a> {
     pub(super) wire: &'a Body,
     pub(super) readable: &'a Body,
     pub(super) script: &'a Script,
@@ -26,14 +26,14 @@ pub(super) struct Said<'a> {
 /// A new body in the words of the old one; the old one itself if it then says the same. The header is
 /// the new one, which may have to be put right, and `end` is how the new body ended.
 pub(super) fn settled(
-    old: Option<Said<'_>>,
-    new: Said<'_>,
+    old: Option<DecodedBody<'_>>,
+    new: DecodedBody<'_>,
     settle: Settle<'_>,
     (headers, end): (&mut Headers, End),
 ) -> Body {
     let [came, comes] = [old.unwrap_or(new), new].map(|said| {
-        let Said { readable, script, .. } = said;
-        Came::of(readable, &script.text, &script.records)
+        let DecodedBody { readable, script, .. } = said;
+        ArrivedBody::of(readable, &script.text, &script.records)
     });
     let pieces = match old {
         Some(old) => pieces(old.script, new.script, (&came, &comes), settle),
@@ -48,7 +48,7 @@ pub(super) fn settled(
         }
     };
     let joined: Vec<u8> = pieces.iter().flat_map(|piece| &piece.text).copied().collect();
-    let is_old = |old: &Said<'_>| old.coding == new.coding && joined == old.script.text;
+    let is_old = |old: &DecodedBody<'_>| old.coding == new.coding && joined == old.script.text;
     if let Some(old) = old.filter(is_old) {
         announce(headers, new.wire.len(), old.wire.len());
         return old.wire.clone();
@@ -57,7 +57,7 @@ pub(super) fn settled(
     if joined == new.script.text && (old.is_none() || is_compressed) {
         return new.wire.clone();
     }
-    let is_stream = |said: Said<'_>| matches!(said.wire, Body::Stream(_));
+    let is_stream = |said: DecodedBody<'_>| matches!(said.wire, Body::Stream(_));
     // In how many pieces a body came is an accident, unless its length is announced.
     let as_stream =
         is_stream(old.unwrap_or(new)) && (is_stream(new) || !headers.contains("content-length"));
@@ -89,14 +89,17 @@ fn compressed(body: Body, headers: &mut Headers, end: End) -> Body {
 
 /// Whether two streams say the same until their clients left them, and as far as both were read on: how much
 /// came behind that is a matter of time.
-pub(super) fn same_until_left((old, was): (Said<'_>, u64), (new, is): (Said<'_>, u64)) -> bool {
+pub(super) fn same_until_left(
+    (old, was): (DecodedBody<'_>, u64),
+    (new, is): (DecodedBody<'_>, u64),
+) -> bool {
     let [came, comes] =
-        [old, new].map(|it| Came::of(it.readable, &it.script.text, &it.script.records));
+        [old, new].map(|it| ArrivedBody::of(it.readable, &it.script.text, &it.script.records));
     let (was_said, is_said) = (&old.script.records, &new.script.records);
     let olds: Vec<_> = said(was_said, is_said, &came).iter().map(|at| &was_said[*at]).collect();
     let news: Vec<_> = said(is_said, was_said, &comes).iter().map(|at| &is_said[*at]).collect();
     let same = olds.iter().zip(&news).take_while(|(old, new)| old.hash == new.hash).count();
-    let is_behind = |came: &Came<'_>, records: &[&Record], left: u64| {
+    let is_behind = |came: &ArrivedBody<'_>, records: &[&Record], left: u64| {
         let next = records.get(same).and_then(|record| came.ms(record.range.start));
         next.is_none_or(|ms| ms > left)
     };
@@ -115,7 +118,7 @@ pub(super) fn same_until_left((old, was): (Said<'_>, u64), (new, is): (Said<'_>,
 fn pieces(
     old: &Script,
     new: &Script,
-    (came, comes): (&Came<'_>, &Came<'_>),
+    (came, comes): (&ArrivedBody<'_>, &ArrivedBody<'_>),
     settle: Settle<'_>,
 ) -> Vec<RenewedPiece> {
     // That none came is a count as any other.
@@ -175,7 +178,7 @@ fn kept(stretch: Range<usize>, old: &Script) -> impl Iterator<Item = RenewedPiec
 /// The numbers of the records that say something. The others say that the other side is still there,
 /// and might as well have come more often or less: those that broke a silence, and those of which the
 /// other recording has the like.
-fn said(records: &[Record], others: &[Record], came: &Came<'_>) -> Vec<usize> {
+fn said(records: &[Record], others: &[Record], came: &ArrivedBody<'_>) -> Vec<usize> {
     let mut before = None;
     let mut is_pulse = |record: &Record| {
         let now = came.ms(record.range.start);
@@ -191,7 +194,7 @@ fn said(records: &[Record], others: &[Record], came: &Came<'_>) -> Vec<usize> {
 fn record(
     old: Option<&Record>,
     new: &Record,
-    [(_, before), now]: [Read<'_>; 2],
+    [(_, before), now]: [ScriptText<'_>; 2],
     settle: Settle<'_>,
 ) -> Vec<u8> {
     match (before, now.1) {
@@ -204,9 +207,9 @@ fn record(
 }
 
 /// What is said, and its text if it is one.
-type Read<'a> = (&'a Script, Option<&'a str>);
+type ScriptText<'a> = (&'a Script, Option<&'a str>);
 
-fn named(record: &Record, (script, text): Read<'_>, settle: Settle<'_>) -> Vec<u8> {
+fn named(record: &Record, (script, text): ScriptText<'_>, settle: Settle<'_>) -> Vec<u8> {
     match text {
         Some(text) => settle.named(&text[record.range.clone()]).into_owned().into_bytes(),
         None => settle.renaming.bytes(&script.text[record.range.clone()]).into_owned(),
@@ -229,14 +232,14 @@ pub(super) enum Source {
 
 /// How a body came.
 #[derive(Debug)]
-pub(super) struct Came<'a> {
+pub(super) struct ArrivedBody<'a> {
     text: &'a [u8],
     records: &'a [Record],
     /// Where each chunk began, and when it came.
     chunks: Vec<(usize, u64)>,
 }
 
-impl<'a> Came<'a> {
+impl<'a> ArrivedBody<'a> {
     /// `body` is the readable one, whose text that is.
     pub(super) fn of(body: &Body, text: &'a [u8], records: &'a [Record]) -> Self {
         let mut start = 0;
@@ -279,7 +282,11 @@ impl<'a> Came<'a> {
 }
 
 /// Cuts the pieces as the records were cut whose place they take.
-pub(super) fn cut(pieces: &[RenewedPiece], old: &Came<'_>, new: &Came<'_>) -> Vec<Chunk> {
+pub(super) fn cut(
+    pieces: &[RenewedPiece],
+    old: &ArrivedBody<'_>,
+    new: &ArrivedBody<'_>,
+) -> Vec<Chunk> {
     let mut chunks: Vec<(Source, u64, Vec<u8>)> = Vec::new();
     let mut is_ended = true;
     for piece in pieces {

@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::body::{Said, same_until_left, settled};
+use super::body::{DecodedBody, same_until_left, settled};
 use super::settle::{Render, Settle};
 use crate::cassette::{Body, End, Headers, Interaction, Interim, Outcome, Request, Response};
-use crate::compare::alignment::{self, FieldMeaning, Said as Text, Script, View};
+use crate::compare::alignment::{self, FieldMeaning, KnownText, Script, View};
 use crate::identity::is_epoch;
 use crate::message::telling;
 use crate::text::json::Text as Json;
@@ -38,9 +38,9 @@ fn request(old: Option<&View<'_>>, new: &View<'_>, settle: Settle<'_>) -> Reques
         [&view.interaction.request.body, &view.asked.text].map(|bytes| Body::Whole(bytes.clone()))
     };
     let (olds, news) = (old.map(bodies), bodies(new));
-    fn said<'a>(view: &'a View<'_>, [wire, readable]: &'a [Body; 2]) -> Said<'a> {
+    fn said<'a>(view: &'a View<'_>, [wire, readable]: &'a [Body; 2]) -> DecodedBody<'a> {
         let coding = view.interaction.request.headers.get("content-encoding");
-        Said { wire, readable, script: &view.asked, coding }
+        DecodedBody { wire, readable, script: &view.asked, coding }
     }
     let before = old.zip(olds.as_ref()).map(|(old, bodies)| said(old, bodies));
     let said = said(new, &news);
@@ -113,8 +113,8 @@ fn response(
     let (old_readable, readable) = (before.map(Response::readable), now.readable());
     let old_script = old.and_then(|old| old.answered.as_ref());
     let old = before.zip(old_readable.as_deref()).zip(old_script);
-    fn said<'a>(it: &'a Response, readable: &'a Body, script: &'a Script) -> Said<'a> {
-        Said { wire: &it.body, readable, script, coding: it.headers.get("content-encoding") }
+    fn said<'a>(it: &'a Response, readable: &'a Body, script: &'a Script) -> DecodedBody<'a> {
+        DecodedBody { wire: &it.body, readable, script, coding: it.headers.get("content-encoding") }
     }
     let old = old.map(|((it, readable), script)| said(it, readable, script));
     let lefts = before.and_then(|before| before.left_of_cut().zip(now.left_of_cut()));
@@ -295,7 +295,7 @@ fn fields(old: Option<&Headers>, new: &Headers, settle: Settle<'_>) -> Headers {
     let fields = alignment::fields(old.unwrap_or(&none), new);
     let settled = fields.map(|(name, value, old)| {
         let field = FieldMeaning::of(&name.to_ascii_lowercase());
-        let text = |value| std::str::from_utf8(value).ok().map(|text| Text::new(text, field));
+        let text = |value| std::str::from_utf8(value).ok().map(|text| KnownText::new(text, field));
         let settled = match (old, old.and_then(|old| text(old)), text(value)) {
             (Some(old), ..)
                 if is_of_transfer(&name.to_ascii_lowercase(), value)
@@ -305,7 +305,7 @@ fn fields(old: Option<&Headers>, new: &Headers, settle: Settle<'_>) -> Headers {
             }
             (_, Some(old), Some(new)) => {
                 let quoted = quoted_as(old.text, new.text);
-                let new = Text::new(quoted.as_deref().unwrap_or(new.text), new.field);
+                let new = KnownText::new(quoted.as_deref().unwrap_or(new.text), new.field);
                 json(old.text, new.text, settle)
                     .unwrap_or_else(|| settle.text(old, new).into_owned())
                     .into()

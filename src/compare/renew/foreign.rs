@@ -118,7 +118,7 @@ fn take_out(cassette: &mut Cassette, aside: &[Vec<usize>]) {
 
 /// The numbers of the messages of each connection that are foreign there.
 fn foreign(sockets: &[Vec<Message>]) -> Vec<Vec<usize>> {
-    let (clients, asked) = (Clients::of(sockets), Asked::of(sockets));
+    let (clients, asked) = (Clients::of(sockets), Vocabulary::of(sockets));
     let found = sockets.iter().enumerate().map(|(socket, said)| {
         let nobody = asked.by_nobody(said);
         let servers = said.iter().enumerate().filter(|(_, message)| !message.is_client);
@@ -153,7 +153,7 @@ impl<'m> Clients<'m> {
 }
 
 /// What clients have asked, as far as answers name it.
-struct Asked<'m> {
+struct Vocabulary<'m> {
     /// What clients have said.
     said: HashSet<&'m str>,
     /// The places in which answers name what clients have made up.
@@ -162,7 +162,7 @@ struct Asked<'m> {
     issued: HashSet<&'m str>,
 }
 
-impl<'m> Asked<'m> {
+impl<'m> Vocabulary<'m> {
     fn of(sockets: &'m [Vec<Message>]) -> Self {
         let mut made_up: HashSet<&str> = HashSet::new();
         for said in sockets {

@@ -27,7 +27,7 @@ mod ties;
 use std::collections::{BTreeMap, HashMap};
 
 use self::foreign::Foreign;
-use self::order::{Kept, OrderEntry};
+use self::order::{OrderEntry, RenewedInteraction};
 use self::settle::{Settle, Spans, Stayed, Times};
 use self::ties::Ties;
 use crate::cassette::exchanges::{ExchangePart, Exchanges, MESSAGE};
@@ -93,7 +93,8 @@ pub fn renew_by(
     let mut interactions: Vec<_> = match &news {
         None => told.into_iter().map(|it| it.interaction).collect(),
         Some(news) => {
-            let closed = |told: &Kept| closed(old, olds.as_ref()?.spot(told.old?).interaction);
+            let closed =
+                |told: &RenewedInteraction| closed(old, olds.as_ref()?.spot(told.old?).interaction);
             let spots = told.iter().map(|it| it.new.map(|number| news.spot(number)));
             let begun =
                 spots.filter(|spot| spot.is_none_or(|spot| spot.part == ExchangePart::Request));
@@ -128,7 +129,11 @@ pub fn renew_by(
 const ROUNDS: usize = 32;
 
 /// The interactions of a new recording in the words of the old one.
-fn tell(old: &Cassette, new: &Cassette, (rules, given): (&Rules, &[Called])) -> (Vec<Kept>, usize) {
+fn tell(
+    old: &Cassette,
+    new: &Cassette,
+    (rules, given): (&Rules, &[Called]),
+) -> (Vec<RenewedInteraction>, usize) {
     let mut sides = Sides::of(old, new, rules);
     let alignment = sides.align(given);
     let times = Times::default();

@@ -29,7 +29,7 @@ impl OrderEntry {
 
 /// An interaction of the renewed recording, and whether it is as it was.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct RenewedInteraction {
     pub(super) interaction: Interaction,
     pub(super) is_kept: bool,
     /// Its numbers in the recordings, where it comes from them.
@@ -44,7 +44,7 @@ pub(super) fn restored(
     waits: &[usize],
     old: &Cassette,
     new: &Cassette,
-) -> Vec<Kept> {
+) -> Vec<RenewedInteraction> {
     sort(&mut entries, old, new);
     for wait in waits {
         // It stands behind what is left of what stood before it.
@@ -87,7 +87,7 @@ pub(super) fn restored(
             }
             None => placed(&interaction.after, &news, at),
         };
-        done.push(Kept { interaction, is_kept, old: number, new: fresh });
+        done.push(RenewedInteraction { interaction, is_kept, old: number, new: fresh });
     }
     within_bounds(&mut done);
     done
@@ -228,9 +228,9 @@ fn chunks(interaction: &Interaction) -> usize {
 }
 
 /// No more of an answer had been sent than there is.
-fn within_bounds(interactions: &mut [Kept]) {
+fn within_bounds(interactions: &mut [RenewedInteraction]) {
     let most: Vec<usize> = interactions.iter().map(|it| chunks(&it.interaction)).collect();
-    for Kept { interaction, .. } in interactions.iter_mut().filter(|it| !it.is_kept) {
+    for RenewedInteraction { interaction, .. } in interactions.iter_mut().filter(|it| !it.is_kept) {
         for progress in &mut interaction.after {
             progress.chunks = progress.chunks.min(most[progress.interaction]);
         }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::ties::Ties;
 use crate::cassette::reading::Kind;
 use crate::cassette::splice::{Edit, in_order, splice};
-use crate::compare::alignment::{Record, Renaming, Said, Sort, Value, between, partners};
+use crate::compare::alignment::{KnownText, Record, Renaming, Sort, Value, between, partners};
 use crate::identity::{epochs, is_epoch, is_moment};
 use crate::text::percent;
 
@@ -150,7 +150,7 @@ impl Settle<'_> {
     }
 
     /// A text that stands where an old one stood: the old one if only names and times differ.
-    pub(super) fn text<'t>(&self, old: Said<'t>, new: Said<'t>) -> Cow<'t, str> {
+    pub(super) fn text<'t>(&self, old: KnownText<'t>, new: KnownText<'t>) -> Cow<'t, str> {
         match self.alike(old, new) {
             Some(times) if self.times.stay(&times) => Cow::Borrowed(old.text),
             _ => self.named(new.text),
@@ -165,7 +165,7 @@ impl Settle<'_> {
         }
         let piece = |(old, new): (&str, &str)| {
             let [before, now] = [old, new].map(percent::form_decoded);
-            let [was, is] = [&before, &now].map(|text| Said::plain(text));
+            let [was, is] = [&before, &now].map(|text| KnownText::plain(text));
             // A character may be encoded in one and not in the other.
             let is_spelled_alike = old.matches('%').count() == new.matches('%').count();
             if is_spelled_alike && *self.text(was, is) == *before {
@@ -178,7 +178,7 @@ impl Settle<'_> {
     }
 
     /// The times, each with the old one, if only they and names differ, and may.
-    fn alike<'t>(&self, old: Said<'t>, new: Said<'t>) -> Option<Vec<(&'t str, &'t str)>> {
+    fn alike<'t>(&self, old: KnownText<'t>, new: KnownText<'t>) -> Option<Vec<(&'t str, &'t str)>> {
         if old.text == new.text {
             let digits = new.text.bytes().filter(u8::is_ascii_digit).take(FEWEST).count();
             let text = if digits < FEWEST { "" } else { new.text };
@@ -407,7 +407,7 @@ mod tests {
     fn check(old: &str, new: &str, field: &str, expected: bool) {
         let (renaming, times) = (&Renaming::default(), &Times::default());
         let settle = Settle { renaming, times, spans: Spans::Stay };
-        let [before, now] = [old, new].map(|text| Said::new(text, FieldMeaning::of(field)));
+        let [before, now] = [old, new].map(|text| KnownText::new(text, FieldMeaning::of(field)));
         let kept = settle.text(before, now) == old;
         assert_eq!(kept, expected, "{old} {new}");
     }

@@ -23,7 +23,7 @@ pub enum Alone {
 
 /// What a field said before.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Before<'v> {
+pub(super) struct PriorValue<'v> {
     /// The last time.
     pub(super) last: &'v Value<'v>,
     /// Whether it said then, or before, what it says now.
@@ -57,7 +57,7 @@ impl Alone {
     }
 
     /// Whether it holds of a value behind others. None if such values cannot break it.
-    pub(super) fn holds(self, before: Before<'_>, now: &Value<'_>) -> Option<bool> {
+    pub(super) fn holds(self, before: PriorValue<'_>, now: &Value<'_>) -> Option<bool> {
         let keys = || Some((before.last.key()?, now.key()?));
         let numbers = || {
             let numbers = Some((before.last.counted()?, now.counted()?));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::alone::{Alone, Before};
+use super::alone::{Alone, PriorValue};
 use super::claim::{Asked, Field, Invariant, Path, Referred};
 use super::earlier::{Earlier, REQUEST};
 use super::echo::{Said, said, said_by_client};
@@ -257,7 +257,7 @@ impl Check<'_> {
             let said = at.value.key().and_then(|key| first.get(key)).copied();
             if let Some(last) = last {
                 let (is_said, is_row) = (said.is_some(), !is_of_list && last.event == at.event);
-                let before = Before { last: last.value, is_said, is_same: false, is_row };
+                let before = PriorValue { last: last.value, is_said, is_same: false, is_row };
                 if holds.holds(before, at.value) == Some(false) {
                     let other = said.filter(|_| holds == Alone::Unique).or(Some(last));
                     broken.push((at, other));

@@ -62,7 +62,7 @@ struct Held {
 
 /// What one request says.
 #[derive(Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct RequestValues {
     recording: u32,
     way: usize,
     /// Where it says something.
@@ -119,7 +119,7 @@ impl Held {
 
 impl Echoes {
     /// What a request says; nothing if it has too much to say.
-    pub(super) fn ask(&mut self, recording: u32, request: &[Sight<'_>]) -> Option<Asked> {
+    pub(super) fn ask(&mut self, recording: u32, request: &[Sight<'_>]) -> Option<RequestValues> {
         let mut way = Vec::new();
         let mut places: Map<Said, Vec<u32>> = Map::default();
         let mut said: Map<u32, Vec<Said>> = Map::default();
@@ -143,11 +143,11 @@ impl Echoes {
         }
         let next = self.ways.len();
         let way = *self.ways.entry(way).or_insert(next);
-        Some(Asked { recording, way, places })
+        Some(RequestValues { recording, way, places })
     }
 
     /// A field says something in the answer to a request.
-    pub(super) fn see(&mut self, field: u32, value: &Value<'_>, said: Said, asked: &Asked) {
+    pub(super) fn see(&mut self, field: u32, value: &Value<'_>, said: Said, asked: &RequestValues) {
         let echoing = self.fields.entry(field).or_default();
         match echoing.came.last_mut() {
             Some((way, times)) if *way == asked.way => *times += 1,

@@ -50,7 +50,7 @@ struct IdentifiedObject<'s> {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Kept {
     /// By the numbers of the paths of the identifier and of the field.
-    fields: BTreeMap<(u32, u32), Seen>,
+    fields: BTreeMap<(u32, u32), FieldTally>,
     /// How often the rows of a list were all that was made, by the path of their identifier.
     lists: BTreeMap<u32, Chances>,
     /// The answers that came when something had been made.
@@ -58,7 +58,7 @@ pub(super) struct Kept {
 }
 
 #[derive(Debug, Clone, Default)]
-struct Seen {
+struct FieldTally {
     recordings: BTreeSet<u32>,
     said: HashSet<Said, FixedState>,
     is_broken: bool,
@@ -111,7 +111,7 @@ impl Kept {
     }
 }
 
-impl Seen {
+impl FieldTally {
     fn see(&mut self, recording: u32, before: Said, said: Said) {
         self.is_broken |= before != said;
         if !enough(self.recordings.len()) {

@@ -13,7 +13,7 @@ use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
 
 use foldhash::fast::{FixedState, RandomState};
 
-use super::alone::Before;
+use super::alone::PriorValue;
 use super::claim::{Field, Invariant, Path};
 use super::earlier::{Counted as CountedReferring, Referring};
 use super::echo::{Echoes, said};
@@ -272,7 +272,7 @@ impl Learner {
                 // Elements of one message are no pieces of it.
                 let is_same = said.identity == identity && said.event != current.event;
                 let is_row = said.event == current.event;
-                let before = Before { last: said.last, is_said, is_same, is_row };
+                let before = PriorValue { last: said.last, is_said, is_same, is_row };
                 let facts = self.facts.entry(field).or_default();
                 facts.see(before, value);
                 facts.repeats.beside(others);
@@ -335,12 +335,12 @@ pub(crate) struct Names {
     words: Map<Box<str>, u32>,
     spelled: Vec<Box<str>>,
     fields: Map<(Option<u32>, u32), u32>,
-    all: Vec<Known>,
+    all: Vec<NumberedField>,
 }
 
 /// A field that has a number.
 #[derive(Debug, Clone)]
-pub(super) struct Known {
+pub(super) struct NumberedField {
     pub(super) field: Field,
     /// The number of its path.
     pub(super) path: u32,
@@ -393,7 +393,7 @@ impl Names {
         let spelled = tag.map(|tag| self.spelled(tag).to_owned());
         let field = Field { tag: spelled, path: Path::written(self.spelled(path)) };
         self.fields.insert((tag, path), number);
-        self.all.push(Known { field, path });
+        self.all.push(NumberedField { field, path });
         number
     }
 
@@ -409,7 +409,7 @@ impl Names {
         &self.known(field).field
     }
 
-    pub(super) fn known(&self, field: u32) -> &Known {
+    pub(super) fn known(&self, field: u32) -> &NumberedField {
         &self.all[field as usize]
     }
 }

@@ -29,10 +29,10 @@ const MOST: usize = 256;
 
 /// What pages say behind a token, by the place of the token in the request and the one in the page.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Onward(BTreeMap<(String, String), Seen>);
+pub(super) struct Onward(BTreeMap<(String, String), TokenUses>);
 
 #[derive(Debug, Clone, Default)]
-struct Seen {
+struct TokenUses {
     /// Each token; a number by recording, as it is the same in many.
     tokens: BTreeSet<(u32, String)>,
     is_said_again: bool,
@@ -68,7 +68,7 @@ impl Onward {
 
     /// Where no page ever said again what came with the token, so often that it could have: the rows before the rest.
     pub(super) fn holding(&self) -> Vec<Invariant> {
-        let holds = |seen: &Seen| !seen.is_said_again && seen.tokens.len() as u64 >= CHANCES;
+        let holds = |seen: &TokenUses| !seen.is_said_again && seen.tokens.len() as u64 >= CHANCES;
         let mut best: BTreeMap<&str, &str> = BTreeMap::new();
         for ((of, place), _) in self.0.iter().filter(|(_, seen)| holds(seen)) {
             let known = best.entry(of).or_insert(place);

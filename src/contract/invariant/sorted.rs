@@ -77,11 +77,11 @@ pub(super) struct Sorted {
 }
 
 /// By the numbers of their paths.
-type FieldOrders = Map<u32, Seen>;
+type FieldOrders = Map<u32, FieldOrder>;
 
 /// How a field went from row to row.
 #[derive(Debug, Clone, Default)]
-struct Seen {
+struct FieldOrder {
     /// The pairs of rows that differ in it.
     pairs: HashSet<u64, RandomState>,
     /// In which directions it never went.
@@ -200,7 +200,7 @@ fn see(seen: &mut FieldOrders, names: &Names, sights: &[Sight<'_>]) {
         let before = &other.value;
         let ordering = ordering(before, &sight.value);
         let Some(ordering) = ordering.filter(|it| it.is_ne()) else { continue };
-        let Seen { pairs, broken } = seen.entry(sight.path).or_default();
+        let FieldOrder { pairs, broken } = seen.entry(sight.path).or_default();
         for (broken, direction) in broken.iter_mut().zip(Direction::ALL) {
             *broken |= !direction.allows(ordering);
         }
@@ -214,7 +214,7 @@ fn see(seen: &mut FieldOrders, names: &Names, sights: &[Sight<'_>]) {
 }
 
 fn add(all: &mut FieldOrders, more: &FieldOrders) {
-    for (field, Seen { pairs, broken }) in more {
+    for (field, FieldOrder { pairs, broken }) in more {
         let seen = all.entry(*field).or_default();
         seen.broken.iter_mut().zip(broken).for_each(|(all, more)| *all |= more);
         let room = MOST.saturating_sub(seen.pairs.len());

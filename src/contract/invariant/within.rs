@@ -18,10 +18,10 @@ const MOST: usize = 16;
 
 /// How often what a field says is said by the rows of a list, by the numbers of the paths.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Within(BTreeMap<(u32, u32), Seen>);
+pub(super) struct Within(BTreeMap<(u32, u32), RowTally>);
 
 #[derive(Debug, Clone, Default)]
-struct Seen {
+struct RowTally {
     /// The recordings in which it is said by another row than its own.
     recordings: BTreeSet<u32>,
     is_broken: bool,
@@ -58,7 +58,7 @@ impl Within {
     /// What was always said by a row, and not by its own alone: by the list with the shortest name.
     pub(super) fn holding(&self, names: &Names) -> Vec<Invariant> {
         let mut found: BTreeMap<u32, u32> = BTreeMap::new();
-        let holds = |seen: &Seen| !seen.is_broken && seen.recordings.len() as u64 >= CHANCES;
+        let holds = |seen: &RowTally| !seen.is_broken && seen.recordings.len() as u64 >= CHANCES;
         for ((from, to), _) in self.0.iter().filter(|(_, seen)| holds(seen)) {
             let best = found.entry(*from).or_insert(*to);
             *best =

@@ -104,7 +104,7 @@ fn includes(old: &Automaton, new: &Automaton) -> Inclusion {
     }
     let reads: Vec<Vec<usize>> = new.atoms.iter().map(|atom| covering(old, new, atom)).collect();
     let start = (0, vec![0]);
-    let mut came: Came = HashMap::from([(start.clone(), None)]);
+    let mut came: Predecessors = HashMap::from([(start.clone(), None)]);
     let mut open = VecDeque::from([start]);
     while let Some(pair) = open.pop_front() {
         let (state, olds) = &pair;
@@ -127,13 +127,13 @@ fn includes(old: &Automaton, new: &Automaton) -> Inclusion {
 }
 
 /// Pairs of states, and by which atom from which pair each was reached.
-type Came = HashMap<Pair, Option<(usize, Pair)>>;
+type Predecessors = HashMap<Pair, Option<(usize, Pair)>>;
 
 /// A state of the new automaton, and all of the old one that the same word can lead to.
 type Pair = (usize, Vec<usize>);
 
 /// The word that leads to a pair of states.
-fn word(new: &Automaton, came: &Came, mut at: Pair) -> Vec<Token> {
+fn word(new: &Automaton, came: &Predecessors, mut at: Pair) -> Vec<Token> {
     let mut atoms = Vec::new();
     while let Some(Some((atom, before))) = came.get(&at) {
         atoms.push(*atom);

@@ -25,7 +25,7 @@ pub struct Slicing {
 }
 
 /// A word that was cut.
-pub(super) struct Cut<'w> {
+pub(super) struct SlicedWord<'w> {
     /// One letter for each slice, at the place of its first event.
     pub outer: Vec<CutLetter<'w>>,
     /// The kind of each slice and its events.
@@ -129,7 +129,7 @@ impl Slicing {
     }
 
     /// A word in slices. None if something comes between the events of a slice that may not.
-    pub(super) fn cut<'w>(&self, word: &'w Word) -> Option<Cut<'w>> {
+    pub(super) fn cut<'w>(&self, word: &'w Word) -> Option<SlicedWord<'w>> {
         if between(&self.key, word) > self.between {
             return None;
         }
@@ -148,7 +148,7 @@ impl Slicing {
             slices[number].push(token);
         }
         let named = slices.into_iter().map(|tokens| (self.kind(&tokens), tokens));
-        Some(Cut { outer, slices: named.collect() })
+        Some(SlicedWord { outer, slices: named.collect() })
     }
 
     /// The neighbours in one word. One that the slices do not fit is taken as a whole.
@@ -212,7 +212,7 @@ impl fmt::Display for Slicing {
     }
 }
 
-impl Cut<'_> {
+impl SlicedWord<'_> {
     pub fn learn(&self, outer: &mut Edges, kinds: &mut BTreeMap<String, Edges>) {
         outer.add(self.letters());
         for (kind, tokens) in &self.slices {

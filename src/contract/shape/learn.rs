@@ -9,7 +9,7 @@ use super::codes::{self, may_be_code};
 use super::evidence::{Claim, Evidence, Tally, Witness, Witnesses};
 use super::format::{Format, ID, PREFIXED};
 use super::names::{Naming, are_alike, is_data, may_be_given, vary};
-use super::rows::{Seen, independent};
+use super::rows::{SeenSample, independent};
 use super::sample::{Element, Member, Sample, StringSample};
 use super::schema::{Array, Field, Fields, Number, Object, Presence, Rest, Schema, Text, Union};
 use super::tags::Tag;
@@ -261,7 +261,7 @@ impl<'s> Objects<'s> {
         self.fields.iter().chain(rest)
     }
 
-    fn seen<'a>(&'a self, field: &'a Column<'s>) -> impl Iterator<Item = Seen<'s>> + 'a {
+    fn seen<'a>(&'a self, field: &'a Column<'s>) -> impl Iterator<Item = SeenSample<'s>> + 'a {
         field.values.iter().map(|(object, value)| (*value, self.witnesses[*object]))
     }
 
@@ -300,13 +300,13 @@ impl<'l> Learner<'l> {
     fn root<'j>(&mut self, texts: impl Iterator<Item = (json::Text<'j>, Witness)>) -> Schema {
         let samples: Vec<(Sample<'j>, Witness)> =
             texts.map(|(text, witness)| (Sample::of(text), witness)).collect();
-        let seen: Vec<Seen<'_>> = samples.iter().map(|(it, witness)| (it, *witness)).collect();
+        let seen: Vec<SeenSample<'_>> = samples.iter().map(|(it, who)| (it, *who)).collect();
         self.values(&seen, ROOM)
     }
 
     /// What the values at one place are. `room` says how many tags may be told apart there, one below
     /// the other.
-    fn values(&mut self, values: &[Seen<'_>], room: u8) -> Schema {
+    fn values(&mut self, values: &[SeenSample<'_>], room: u8) -> Schema {
         let mut schema = Schema::never();
         let is_code = may_be_code(&self.place);
         let (mut nulls, mut strings, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
@@ -349,7 +349,7 @@ impl<'l> Learner<'l> {
         if let Some(length) = tuple::length(all, recordings) {
             let places = (0..length).map(|index| {
                 let name = tuple::name(index);
-                let seen: Vec<Seen<'_>> = all
+                let seen: Vec<SeenSample<'_>> = all
                     .iter()
                     .map(|(elements, witness)| (&elements[index].value, *witness))
                     .collect();
@@ -537,7 +537,7 @@ impl<'l> Learner<'l> {
     }
 
     fn field(&mut self, objects: &Objects<'_>, field: &Column<'_>, room: u8) -> Field {
-        let seen: Vec<Seen<'_>> = objects.seen(field).collect();
+        let seen: Vec<SeenSample<'_>> = objects.seen(field).collect();
         let is_always = seen.len() == objects.count();
         if !is_always && let Some(evidence) = &mut self.evidence {
             evidence.push(Evidence {
@@ -557,7 +557,7 @@ impl<'l> Learner<'l> {
         let names: Vec<StringSample<'_>> =
             members.iter().map(|member| StringSample::of(member.name.into())).collect();
         let format = format(names.iter()).filter(|format| *format != Format::Integer);
-        let seen: Vec<Seen<'_>> = members.iter().flat_map(|it| objects.seen(it)).collect();
+        let seen: Vec<SeenSample<'_>> = members.iter().flat_map(|it| objects.seen(it)).collect();
         let schema = self.within("{}", |learner| learner.values(&seen, room));
         Rest { name: format.map_or(Text::Any, Text::format), schema }
     }

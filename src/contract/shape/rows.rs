@@ -7,7 +7,7 @@ use super::sample::{Element, Sample};
 use crate::text::json::Text;
 
 /// An element of a list and who has seen it.
-pub(super) type Seen<'s> = (&'s Sample<'s>, Witness);
+pub(super) type SeenSample<'s> = (&'s Sample<'s>, Witness);
 
 /// The elements of lists, with no row more than twice: by two recordings, if it is in two.
 ///
@@ -19,8 +19,8 @@ pub(super) type Seen<'s> = (&'s Sample<'s>, Witness);
 pub(super) fn independent<'s>(
     elements: Vec<(&'s Element<'s>, Witness)>,
     recording: impl Fn(Witness) -> u32,
-) -> Vec<Seen<'s>> {
-    let mut rows: BTreeMap<&str, Vec<Seen<'s>>> = BTreeMap::new();
+) -> Vec<SeenSample<'s>> {
+    let mut rows: BTreeMap<&str, Vec<SeenSample<'s>>> = BTreeMap::new();
     let mut seen = Vec::new();
     for (element, witness) in elements {
         match element.row {

@@ -176,7 +176,7 @@ fn kind_of(kind: &str) -> Kind {
 }
 
 /// A secret that was found.
-struct Found<'t> {
+struct FoundSecret<'t> {
     name: &'t str,
     range: Range<usize>,
 }
@@ -278,7 +278,7 @@ fn edits(
     // What has a look of its own is called by that, whatever somebody says that it is.
     found.sort_by_key(|(rule, _)| rule.kind == Kind::Said);
     let mut edits: Vec<Edit> = Vec::new();
-    for (rule, Found { name, range }) in found {
+    for (rule, FoundSecret { name, range }) in found {
         let is_within = |edit: &Edit| edit.range.start < range.end && range.start < edit.range.end;
         if rule.kind == Kind::Said && edits.iter().any(is_within) {
             continue;
@@ -334,7 +334,7 @@ impl Look {
         within: &Within<'t>,
         word: Range<usize>,
         notes: &Notes<'_>,
-    ) -> Option<Found<'t>> {
+    ) -> Option<FoundSecret<'t>> {
         let at = self.before.start(within.text, word.start)?;
         let own = word.end - at;
         if !within.begins(at) {
@@ -368,7 +368,7 @@ impl Look {
                 is_named(name?, &spelled[value::behind_scheme(spelled)..], notes)
             }
         };
-        is_secret.then_some(Found { name: name.unwrap_or(self.id), range })
+        is_secret.then_some(FoundSecret { name: name.unwrap_or(self.id), range })
     }
 
     /// How much of a text the expression sees: the rest of a line, as far as a secret goes.

@@ -69,7 +69,7 @@ mod tests {
                 let name = format!("{name}{tail}");
                 assert!(may_tell(name.as_bytes()), "{name}");
                 let text = format!(r#"{{\\"{name}\\" :"#);
-                assert!(tells_before(text.as_bytes(), text.len() - 1, Known::Listed), "{name}");
+                assert!(tells_before(text.as_bytes(), text.len() - 1, NameSet::Listed), "{name}");
             }
         }
     }

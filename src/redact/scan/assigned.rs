@@ -4,7 +4,7 @@ use super::REACH;
 use super::ends::{ENTITIES, Ends, is_end, is_of_name};
 use super::held::Quote;
 use crate::cassette::placeholder::OPENING;
-use crate::redact::name::{self, Known, Tells};
+use crate::redact::name::{self, NameSet, Tells};
 use crate::redact::rule::Notes;
 use crate::redact::value;
 use crate::text::escape;
@@ -35,17 +35,17 @@ pub(super) enum Begin {
 }
 
 /// Whether something is assigned to a telling name by the `=` or `:` at this place.
-pub(in crate::redact) fn is_assigned(text: &[u8], mark: usize, known: Known) -> bool {
+pub(in crate::redact) fn is_assigned(text: &[u8], mark: usize, known: NameSet) -> bool {
     name_before(text, mark, known).is_some()
 }
 
 /// The name before a `=` or `:` if it tells, and what it tells.
-pub(super) fn name_before(text: &[u8], mark: usize, known: Known) -> Option<(&str, Tells)> {
+pub(super) fn name_before(text: &[u8], mark: usize, known: NameSet) -> Option<(&str, Tells)> {
     let from = mark.saturating_sub(REACH);
     let before = &text[from..mark];
     let blank = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let mut before = &before[..before.len() - blank];
-    if known == Known::Composed {
+    if known == NameSet::Composed {
         before = match text[mark] {
             b'=' => unquoted(before.strip_suffix(b":").unwrap_or(before).trim_ascii_end()),
             _ if before.ends_with(b";") => without_entity(before),
@@ -54,10 +54,10 @@ pub(super) fn name_before(text: &[u8], mark: usize, known: Known) -> Option<(&st
     }
     let name = name_at_end(before).filter(|_| blank <= BLANK)?;
     let tells = match name::assigned(name) {
-        Tells::Nothing if known == Known::Composed => name::composed(name),
+        Tells::Nothing if known == NameSet::Composed => name::composed(name),
         tells => tells,
     };
-    if tells == Tells::Nothing && known == Known::Composed && text[mark] == b':' {
+    if tells == Tells::Nothing && known == NameSet::Composed && text[mark] == b':' {
         return label(before, name);
     }
     (tells != Tells::Nothing).then_some((name, tells))

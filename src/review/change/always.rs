@@ -14,12 +14,12 @@ use std::hash::BuildHasher as _;
 use foldhash::fast::FixedState;
 
 use super::about::LOOKED_AT;
-use super::draft::{Draft, Position, Shown};
-use super::forms::{self, Asked};
+use super::draft::{Draft, Position, ShownPlaces};
+use super::forms::{self, SharedRequest};
 use super::instead::hardly_chance;
 use super::report::{Part, Verdict};
 use super::rule::Rule;
-use super::traits::{Lost, Of};
+use super::traits::{Of, TraitChange};
 use super::values::{First, ID, Side, ValuePlace, Values, values};
 use super::weight::{CHANCE_OF_ALL, is_outcome};
 use crate::contract::order::{FEWEST, exact};
@@ -93,7 +93,7 @@ pub(super) fn add<'a>(
 }
 
 /// The answers to each question that both sides ask.
-fn asked<'a>(was: &Contract, sides: &[Vec<(Question, &'a Answer)>; 2]) -> Vec<Asked<'a>> {
+fn asked<'a>(was: &Contract, sides: &[Vec<(Question, &'a Answer)>; 2]) -> Vec<SharedRequest<'a>> {
     let mut all: Vec<[Vec<&Answer>; 2]> = Vec::new();
     let mut places: HashMap<u64, usize> = HashMap::new();
     for (number, side) in sides.iter().enumerate() {
@@ -106,8 +106,11 @@ fn asked<'a>(was: &Contract, sides: &[Vec<(Question, &'a Answer)>; 2]) -> Vec<As
         }
     }
     let both = all.into_iter().filter(|answers| answers.iter().all(|it| !it.is_empty()));
-    both.map(|answers| Asked { sides: answers.each_ref().map(|it| values(was, it)), answers })
-        .collect()
+    both.map(|answers| SharedRequest {
+        sides: answers.each_ref().map(|it| values(was, it)),
+        answers,
+    })
+    .collect()
 }
 
 /// What `find` finds in the places of both sides, which could have come out otherwise by chance in as many ways as
@@ -281,7 +284,7 @@ impl Pair<'_, '_> {
             return None;
         }
         let lost = self.old.traits.lost(&self.new.traits);
-        let Lost { key, of, said } = lost.or_else(|| self.begins_elsewhere())?;
+        let TraitChange { key, of, said } = lost.or_else(|| self.begins_elsewhere())?;
         if of == Of::Format && (!self.has_format(is_said) || key == "length" && self.are_named()) {
             return None;
         }
@@ -319,20 +322,20 @@ impl Pair<'_, '_> {
     }
 
     /// Another number to begin with: a client takes it for the place in a list.
-    fn begins_elsewhere(&self) -> Option<Lost> {
+    fn begins_elsewhere(&self) -> Option<TraitChange> {
         let begins = |side: &Values<'_>| match side.first {
             First::One { number, goes_on: true } => Some(number),
             _ => None,
         };
         let (before, now) = (begins(self.old)?, begins(self.new)?);
         let said = format!("always began at {before} in an answer, and always begins at {now} now");
-        (before != now).then_some(Lost { key: "first", of: Of::Size, said })
+        (before != now).then_some(TraitChange { key: "first", of: Of::Size, said })
     }
 
     fn draft(&self, verdict: Verdict, what: String, key: String) -> Draft {
         let shown = &self.new.shown;
         let at = shown.first().map_or(Position::Whole, |(_, at)| *at);
-        let shown = Shown::of(shown.iter().map(|(place, _)| *place), at);
+        let shown = ShownPlaces::of(shown.iter().map(|(place, _)| *place), at);
         Draft::new(Rule::ValueOther, verdict, self.place.part, what)
             .at(self.place.named())
             .keyed(key)

@@ -42,7 +42,7 @@ pub(super) fn moved(old: &[(Name, Cassette)], new: &[(Name, Cassette)]) -> Vec<M
     if gone.is_empty() || come.is_empty() {
         return Vec::new();
     }
-    let mut alike: BTreeMap<Vec<String>, [Vec<&Named>; 2]> = BTreeMap::new();
+    let mut alike: BTreeMap<Vec<String>, [Vec<&NamedCassette>; 2]> = BTreeMap::new();
     for (side, all) in [gone, come].into_iter().enumerate() {
         for named in all {
             alike.entry(asked(&named.1)).or_default()[side].push(named);
@@ -67,14 +67,14 @@ pub(super) fn moved(old: &[(Name, Cassette)], new: &[(Name, Cassette)]) -> Vec<M
     moved
 }
 
-type Named = (Name, Cassette);
+type NamedCassette = (Name, Cassette);
 
-fn have_one_name((one, _): &Named, (other, _): &Named) -> bool {
+fn have_one_name((one, _): &NamedCassette, (other, _): &NamedCassette) -> bool {
     last(one) == last(other)
 }
 
 /// Whether nothing but the name of a cassette is another one.
-fn are_the_same((_, one): &Named, (_, other): &Named) -> bool {
+fn are_the_same((_, one): &NamedCassette, (_, other): &NamedCassette) -> bool {
     one.interactions == other.interactions
 }
 

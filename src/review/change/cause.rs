@@ -257,12 +257,12 @@ fn speaks_of(draft: &Draft, cause: &Draft) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::draft::{Position, Shown};
+    use super::super::draft::{Position, ShownPlaces};
     use super::*;
 
     fn shown(rule: Rule, part: Part, key: &str, place: &str) -> Draft {
         let draft = Draft::new(rule, Verdict::Breaking, part, key.to_owned()).keyed(key);
-        draft.witnessed(Some(Shown::new(place, Position::Whole)))
+        draft.witnessed(Some(ShownPlaces::new(place, Position::Whole)))
     }
 
     #[test]

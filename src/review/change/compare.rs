@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::cause;
-use super::draft::{Draft, MessageSpot, Position, Shown};
+use super::draft::{Draft, MessageSpot, Position, ShownPlaces};
 use super::gap;
 use super::instead::recordings;
 use super::moved::{moved, otherwise};
@@ -169,7 +169,7 @@ fn report(
         cause::of_unproven(&mut drafts);
         let before = *moved.get(endpoint).unwrap_or(&endpoint);
         let protocols = is.traffic.protocols(endpoint);
-        let event = |shown: &Shown| number_of_message(&protocols, new.cassettes, shown);
+        let event = |shown: &ShownPlaces| number_of_message(&protocols, new.cassettes, shown);
         changes.extend(drafts.into_iter().map(|draft| draft.finish(endpoint, &event)));
         contracts.extend(pair(endpoint, was.all.get(before), is.all.get(endpoint)));
     }
@@ -307,7 +307,7 @@ impl Promises {
     }
 
     /// Who shows an endpoint first.
-    pub(super) fn first(&self, endpoint: &Endpoint) -> Option<Shown> {
+    pub(super) fn first(&self, endpoint: &Endpoint) -> Option<ShownPlaces> {
         instead::shown(self.traffic.answers(endpoint))
     }
 
@@ -520,7 +520,7 @@ pub(super) fn takes_place(
 fn number_of_message(
     protocols: &Protocols,
     cassettes: &[(Name, Cassette)],
-    shown: &Shown,
+    shown: &ShownPlaces,
 ) -> Option<MessageSpot> {
     let (name, number) = shown.interaction()?;
     let (_, cassette) = cassettes.iter().find(|(other, _)| other.as_str() == name)?;

@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 
 use super::compare::Promises;
-use super::draft::{Draft, Position, Shown};
+use super::draft::{Draft, Position, ShownPlaces};
 use super::instead::recordings;
 use super::report::{Part, Verdict};
 use super::rule::Rule;
@@ -72,7 +72,7 @@ pub(super) fn change(
     if !new.is_more_than(old) {
         return None;
     }
-    let shown = Shown::of(place, Position::Whole)?;
+    let shown = ShownPlaces::of(place, Position::Whole)?;
     // The only cassette in which there was anything is the same scenario, recorded again.
     let is_same = !are_recorded
         && old.cut == 0

@@ -42,7 +42,7 @@ pub(super) struct Draft {
     pub gap: Option<Gap>,
     pub possible: Option<Possible>,
     pub example: Option<String>,
-    pub shown: Option<Shown>,
+    pub shown: Option<ShownPlaces>,
     /// The rows of lists that show it.
     pub rows: BTreeSet<String>,
     /// Which answers could show it.
@@ -93,7 +93,7 @@ pub(super) fn names(expected: &[Next]) -> Vec<String> {
 
 /// Who shows it, and where the first one does.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Shown {
+pub(super) struct ShownPlaces {
     /// The cassette and the number of the interaction.
     pub place: String,
     pub at: Position,
@@ -101,7 +101,7 @@ pub(super) struct Shown {
     pub places: BTreeSet<String>,
 }
 
-impl Shown {
+impl ShownPlaces {
     pub(super) fn new(place: &str, at: Position) -> Self {
         Self { place: place.to_owned(), at, places: BTreeSet::from([place.to_owned()]) }
     }
@@ -183,7 +183,7 @@ impl Draft {
         self
     }
 
-    pub(super) fn witnessed(mut self, shown: Option<Shown>) -> Self {
+    pub(super) fn witnessed(mut self, shown: Option<ShownPlaces>) -> Self {
         self.shown = shown;
         self
     }
@@ -228,7 +228,7 @@ impl Draft {
             Some(shown) => {
                 shown.places.insert(place.to_owned());
             }
-            None => self.shown = Some(Shown::new(place, at)),
+            None => self.shown = Some(ShownPlaces::new(place, at)),
         }
     }
 
@@ -284,7 +284,7 @@ impl Draft {
     pub(super) fn finish(
         self,
         endpoint: &Endpoint,
-        event: &dyn Fn(&Shown) -> Option<MessageSpot>,
+        event: &dyn Fn(&ShownPlaces) -> Option<MessageSpot>,
     ) -> Change {
         let fingerprint = self.fingerprint(endpoint);
         let witnesses = self.shown.as_ref().and_then(|shown| {

@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::draft::{Draft, Position, Shown, tag_gone};
+use super::draft::{Draft, Position, ShownPlaces, tag_gone};
 use super::instead::hardly_chance;
 use super::report::{Part, Verdict};
 use super::rule::Rule;
@@ -24,14 +24,14 @@ use crate::contract::{Answer, cassette_of};
 const FEWEST: usize = 3;
 
 /// What is asked on both sides alike, and what answers it there.
-pub(super) struct Asked<'a> {
+pub(super) struct SharedRequest<'a> {
     pub(super) answers: [Vec<&'a Answer>; 2],
     pub(super) sides: [Side<'a>; 2],
 }
 
 /// Adds what always was of one form where the same was asked, and never is any more.
-pub(super) fn add(drafts: &mut Vec<Draft>, all: &[Asked<'_>]) {
-    let found: Vec<Found<'_, '_>> = all.iter().flat_map(found).collect();
+pub(super) fn add(drafts: &mut Vec<Draft>, all: &[SharedRequest<'_>]) {
+    let found: Vec<FormChange<'_, '_>> = all.iter().flat_map(found).collect();
     let varied: usize = all.iter().flat_map(|it| &it.sides).map(varied).sum();
     let tried = (found.len() + varied) as f64;
     for it in found {
@@ -71,7 +71,7 @@ pub(super) fn add(drafts: &mut Vec<Draft>, all: &[Asked<'_>]) {
 }
 
 /// Adds the types of messages that always came where the same was asked, and never come any more.
-pub(super) fn add_types(drafts: &mut Vec<Draft>, all: &[Asked<'_>]) {
+pub(super) fn add_types(drafts: &mut Vec<Draft>, all: &[SharedRequest<'_>]) {
     // What came instead, or where it is missing, tells it.
     let is_told = |it: &Draft| it.part == Part::Order || it.rule == Rule::TagNew;
     if drafts.iter().any(|it| is_told(it) && it.verdict.is_open()) {
@@ -79,7 +79,7 @@ pub(super) fn add_types(drafts: &mut Vec<Draft>, all: &[Asked<'_>]) {
     }
     let types: Vec<[Types<'_>; 2]> =
         all.iter().map(|it| it.answers.each_ref().map(|answers| Types::of(answers))).collect();
-    let gone: Vec<(&Asked<'_>, &[Types<'_>; 2], &str)> = all
+    let gone: Vec<(&SharedRequest<'_>, &[Types<'_>; 2], &str)> = all
         .iter()
         .zip(&types)
         .flat_map(|(asked, both)| gone(both).map(move |tag| (asked, both, tag)))
@@ -101,7 +101,7 @@ pub(super) fn add_types(drafts: &mut Vec<Draft>, all: &[Asked<'_>]) {
             ..tag_gone(Part::Order, tag)
         };
         let draft = draft.because(hardly_chance(is, [was, was]));
-        let draft = draft.witnessed(Shown::of(places, Position::Whole));
+        let draft = draft.witnessed(ShownPlaces::of(places, Position::Whole));
         match drafts.iter_mut().find(|other| other.is(&draft)) {
             Some(other) if draft.verdict < other.verdict => *other = draft,
             Some(_) => {}
@@ -146,8 +146,8 @@ fn gone<'t>([old, new]: &'t [Types<'_>; 2]) -> impl Iterator<Item = &'t str> {
 }
 
 /// A place at which something always was of one form, and never is.
-struct Found<'s, 'a> {
-    asked: &'s Asked<'a>,
+struct FormChange<'s, 'a> {
+    asked: &'s SharedRequest<'a>,
     place: &'s ValuePlace<'a>,
     /// How many recordings of both sides show it.
     recordings: [usize; 2],
@@ -156,7 +156,7 @@ struct Found<'s, 'a> {
     is: Vec<Form>,
 }
 
-fn found<'s, 'a>(asked: &'s Asked<'a>) -> impl Iterator<Item = Found<'s, 'a>> {
+fn found<'s, 'a>(asked: &'s SharedRequest<'a>) -> impl Iterator<Item = FormChange<'s, 'a>> {
     let [old, new] = &asked.sides;
     old.iter().filter_map(move |(place, before)| {
         let [was] = *forms(before).collect::<Vec<_>>() else { return None };
@@ -166,7 +166,7 @@ fn found<'s, 'a>(asked: &'s Asked<'a>) -> impl Iterator<Item = Found<'s, 'a>> {
         }
         let now = new.get(place);
         let is: Vec<Form> = now.into_iter().flat_map(forms).collect();
-        let found = Found { asked, place, recordings: [0; 2], was, is };
+        let found = FormChange { asked, place, recordings: [0; 2], was, is };
         // That there is nothing may be so of one thing that all recordings show.
         let count = if found.is_nothing() { Recordings::len } else { Recordings::conversations };
         let shown = most(&before.forms, count);
@@ -175,7 +175,7 @@ fn found<'s, 'a>(asked: &'s Asked<'a>) -> impl Iterator<Item = Found<'s, 'a>> {
             None => count(&new.get(&place.parent()?)?.forms[Form::Object as usize]),
         };
         let is_other = now > 0 && !found.is.contains(&was);
-        is_other.then_some(Found { recordings: [shown, now], ..found })
+        is_other.then_some(FormChange { recordings: [shown, now], ..found })
     })
 }
 
@@ -205,7 +205,7 @@ fn is_always(place: &ValuePlace<'_>, values: &Values<'_>, side: &Side<'_>) -> bo
     around.is_none_or(|around| there >= count(&around.forms[Form::Object as usize]))
 }
 
-impl Found<'_, '_> {
+impl FormChange<'_, '_> {
     /// Whether nothing is there.
     fn is_nothing(&self) -> bool {
         self.is.iter().all(|form| matches!(form, Form::Null | Form::Empty))
@@ -222,7 +222,7 @@ impl Found<'_, '_> {
         let what = format!("is {is} where the same is asked, and always was {was}");
         let what = self.place.told(&what);
         let places = self.asked.answers[1].iter().map(|answer| answer.place.as_str());
-        let shown = Shown::of(places, Position::Whole);
+        let shown = ShownPlaces::of(places, Position::Whole);
         let draft = Draft::new(rule, verdict, self.place.part, what);
         draft.at(self.place.named()).keyed("asked").because(why).witnessed(shown)
     }

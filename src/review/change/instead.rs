@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::always::Question;
 use super::compare::{Promises, named_media};
-use super::draft::{Draft, Position, Shown};
+use super::draft::{Draft, Position, ShownPlaces};
 use super::report::{Part, Verdict};
 use super::requests::{self, Unanswered};
 use super::rule::Rule;
@@ -121,7 +121,7 @@ fn is_beside(one: &Endpoint, other: &Endpoint) -> bool {
 }
 
 /// What answers now, who shows it, and how far numbers prove that, if that is all that is known.
-type Instead<'a> = (&'a Endpoint, Shown, Option<Weight>);
+type Instead<'a> = (&'a Endpoint, ShownPlaces, Option<Weight>);
 
 /// It answers what the other one was asked before, and was not asked itself.
 fn asked_again<'a>(
@@ -274,7 +274,7 @@ pub(super) fn hardly_chance(now: usize, [seen, all]: [usize; 2]) -> String {
 }
 
 /// Whether the only cassette shows it in which there was anything else.
-fn is_of_same(gone: &Endpoint, shown: &Shown, was: &Promises) -> bool {
+fn is_of_same(gone: &Endpoint, shown: &ShownPlaces, was: &Promises) -> bool {
     let origin = was.all.get(gone).map(|promise| &promise.contract.origin);
     let is_it = |cassette: &String| origin.is_some_and(|origin| origin.is_of(cassette));
     shown.cassettes().iter().any(is_it)
@@ -286,15 +286,15 @@ pub(super) fn recordings<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> u
 }
 
 /// Who shows an answer, the first one there.
-pub(super) fn shown<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> Option<Shown> {
-    Shown::of(answers.into_iter().map(|answer| &*answer.place), Position::Whole)
+pub(super) fn shown<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> Option<ShownPlaces> {
+    ShownPlaces::of(answers.into_iter().map(|answer| &*answer.place), Position::Whole)
 }
 
 /// What few recordings show is unproven, unless they are of the only cassette in which there was anything else.
 fn weighed(
     draft: Draft,
     gone: &Endpoint,
-    shown: Shown,
+    shown: ShownPlaces,
     weight: Option<Weight>,
     was: &Promises,
 ) -> Draft {

@@ -15,7 +15,7 @@ use crate::contract::{Answer, Case, Orders};
 use crate::message::{CLOSE, DONE};
 
 /// Who shows a trace, if a recording does.
-pub(super) type Seen<'a> = Option<&'a str>;
+pub(super) type TraceSource<'a> = Option<&'a str>;
 
 /// What recordings show that the old orders do not allow.
 pub(super) fn shown(old: &Orders, [before, answers]: [&[Answer]; 2], drafts: &mut Vec<Draft>) {
@@ -31,7 +31,7 @@ pub(super) fn shown(old: &Orders, [before, answers]: [&[Answer]; 2], drafts: &mu
             Some(_) if fitting.iter().any(|case| case.order.keeps(word)) => {}
             Some(case) => {
                 let before = before.get(&*answer.place).copied();
-                let shown = Shown { word, before, gone: &gone };
+                let shown = ShownTrace { word, before, gone: &gone };
                 deviations(old, case, &shown, Some(&answer.place), drafts);
             }
             // What no case knows may be as in any.
@@ -142,7 +142,7 @@ pub(super) fn gone(orders: &Orders, is_there: impl Fn(&str) -> bool) -> BTreeSet
 }
 
 /// A trace, the one that it came in the place of, and the types that no trace has any more.
-pub(super) struct Shown<'a> {
+pub(super) struct ShownTrace<'a> {
     pub(super) word: &'a Word,
     pub(super) before: Option<&'a Word>,
     pub(super) gone: &'a BTreeSet<String>,
@@ -152,8 +152,8 @@ pub(super) struct Shown<'a> {
 pub(super) fn deviations(
     orders: &Orders,
     case: &Case,
-    Shown { word, before, gone }: &Shown<'_>,
-    seen: Seen<'_>,
+    ShownTrace { word, before, gone }: &ShownTrace<'_>,
+    seen: TraceSource<'_>,
     drafts: &mut Vec<Draft>,
 ) {
     let events = word.events();
@@ -263,7 +263,7 @@ fn together(explanation: &Explanation) -> Vec<Deviation> {
 }
 
 /// Adds a change, or one more answer that shows it; the shortest trace is kept.
-pub(super) fn add(drafts: &mut Vec<Draft>, draft: Draft, seen: Seen<'_>, at: usize) {
+pub(super) fn add(drafts: &mut Vec<Draft>, draft: Draft, seen: TraceSource<'_>, at: usize) {
     let known = same_or_added(drafts, draft.clone());
     known.lost.extend(draft.lost.iter().cloned());
     known.show(&draft);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::draft::{Draft, tag_gone};
-use super::orders::{self, Covered, Shown, case_name, deviations, tags, unknown_case};
+use super::orders::{self, Covered, ShownTrace, case_name, deviations, tags, unknown_case};
 use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::shapes::Basis;
@@ -129,7 +129,7 @@ fn gained(
             let known = drafts.len();
             for tokens in traces {
                 let word = Word { tokens, ..Word::default() };
-                let shown = Shown { word: &word, before: None, gone };
+                let shown = ShownTrace { word: &word, before: None, gone };
                 deviations(old, before, &shown, None, drafts);
             }
             drafts.iter_mut().skip(known).for_each(|draft| draft.verdict = verdict);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::cut::cut_by;
-use super::draft::{Draft, Position, Shown, at, cut, same_or_added};
+use super::draft::{Draft, Position, ShownPlaces, at, cut, same_or_added};
 use super::instead::recordings;
 use super::report::{CassettePair, Difference, Exchange, InteractionPair, Part, Verdict};
 use super::rule::Rule;
@@ -149,7 +149,7 @@ fn wider(gain: &Gain, place: &str) -> Option<Draft> {
         .keyed(key)
         .because("the server answers such requests as it does the others")
         .possible(gain)
-        .witnessed(Some(Shown::new(place, Position::Whole)));
+        .witnessed(Some(ShownPlaces::new(place, Position::Whole)));
     Some(draft)
 }
 

@@ -21,7 +21,7 @@ impl Default for Traits {
 }
 
 /// What held of all values and holds of none, or the other way round.
-pub(super) struct Lost {
+pub(super) struct TraitChange {
     /// What it is called, which stays the same.
     pub(super) key: &'static str,
     pub(super) of: Of,
@@ -141,7 +141,7 @@ impl Traits {
     }
 
     /// What held of all values of before and holds of none of now, or the other way round; the most telling one.
-    pub(super) fn lost(&self, now: &Self) -> Option<Lost> {
+    pub(super) fn lost(&self, now: &Self) -> Option<TraitChange> {
         let lost = self.all & !now.any;
         // What was never counted may come up at any time.
         let ignored = if self.size.is_some() { lost & EMPTY } else { 0 };
@@ -149,20 +149,20 @@ impl Traits {
         if flipped & EMPTY != 0 {
             let nothing = if self.size.is_some() { "0" } else { "empty" };
             let said = Verb::Is.said(nothing, lost & EMPTY != 0);
-            return Some(Lost { key: "empty", of: Of::Size, said });
+            return Some(TraitChange { key: "empty", of: Of::Size, said });
         }
         let named = || {
             let number = flipped.trailing_zeros();
             let (key, verb, what) = *OF_TEXTS.get(number as usize)?;
             let said = verb.said(what, lost & (1 << number) != 0);
-            Some(Lost { key, of: Of::Format, said })
+            Some(TraitChange { key, of: Of::Format, said })
         };
         self.other_unit(now).or_else(named).or_else(|| self.other_length(now))
     }
 
     /// Numbers that are all so many times what they were: of what only grew, the least grew by another factor than the
     /// greatest.
-    fn other_unit(&self, now: &Self) -> Option<Lost> {
+    fn other_unit(&self, now: &Self) -> Option<TraitChange> {
         let ((least, greatest), (new_least, new_greatest)) = self.size.zip(now.size)?;
         let power = (new_greatest / greatest).log10().round();
         let is_it = |ratio: f64| (ratio.log10() - power).abs() < OFF;
@@ -176,10 +176,10 @@ impl Traits {
         } else {
             return None;
         };
-        is_unit.then_some(Lost { key: "unit", of: Of::Size, said })
+        is_unit.then_some(TraitChange { key: "unit", of: Of::Size, said })
     }
 
-    fn other_length(&self, now: &Self) -> Option<Lost> {
+    fn other_length(&self, now: &Self) -> Option<TraitChange> {
         let ((least, most), (new_least, new_most)) = self.length.zip(now.length)?;
         let is_other = least == most && new_least == new_most && least != new_least;
         let of = |count: usize| match (self.is_list, count) {
@@ -187,7 +187,7 @@ impl Traits {
             (true, count) => format!("{count} elements"),
             (false, count) => format!("{count} characters"),
         };
-        is_other.then(|| Lost {
+        is_other.then(|| TraitChange {
             key: "length",
             of: if self.is_list { Of::Size } else { Of::Format },
             said: format!("always had {}, and always has {} now", of(least), of(new_least)),

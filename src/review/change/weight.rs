@@ -46,7 +46,7 @@ pub(super) struct Sides<'a> {
 type Recordings = BTreeSet<u32>;
 
 /// The recordings of both sides, without those that are the same.
-struct Recorded<'a> {
+struct SideRecordings<'a> {
     old: Vec<&'a Answer>,
     new: Vec<&'a Answer>,
     /// Of which recording each new answer is, by its place.
@@ -60,7 +60,7 @@ struct Recorded<'a> {
     identities: Identities,
 }
 
-impl<'a> Recorded<'a> {
+impl<'a> SideRecordings<'a> {
     fn of(sides: &Sides<'a>) -> Self {
         let new = sides.new.iter().filter(|answer| !sides.same.contains(&answer.place));
         let new: Vec<&Answer> = new.collect();
@@ -119,7 +119,7 @@ impl Sides<'_> {
         if drafts.iter().all(|draft| !is_weighed(draft)) {
             return;
         }
-        let known = Recorded::of(self);
+        let known = SideRecordings::of(self);
         let gone = words_gone(drafts);
         let replaced = replaced(drafts);
         let tags_gone = tags_gone(drafts);
@@ -199,8 +199,8 @@ impl Sides<'_> {
     }
 
     /// How many recordings show a change, of those of before and of now that could.
-    fn weight(&self, draft: &Draft, known: &Recorded<'_>) -> Weight {
-        let Recorded { old, new, total, .. } = known;
+    fn weight(&self, draft: &Draft, known: &SideRecordings<'_>) -> Weight {
+        let SideRecordings { old, new, total, .. } = known;
         let broken = known.showing(draft);
         let about = self.population(draft, old);
         let all = self.recordings(new, draft, about, &broken).len();
@@ -224,7 +224,12 @@ impl Sides<'_> {
     /// Whether it is no chance among those that have something in common with each that shows it, a type of message
     /// or what one says: what the others do not do they cannot do wrong. As many ways as there are to choose some,
     /// so often chance has its try.
-    fn is_proof_among_some(&self, draft: &Draft, weight: &Weight, known: &Recorded<'_>) -> bool {
+    fn is_proof_among_some(
+        &self,
+        draft: &Draft,
+        weight: &Weight,
+        known: &SideRecordings<'_>,
+    ) -> bool {
         let Some(shown) = draft.shown.as_ref().filter(|_| !weight.are_rows && !weight.is_each())
         else {
             return false;

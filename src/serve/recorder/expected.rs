@@ -11,7 +11,7 @@ use http::request::Parts;
 use http_body::{Body, SizeHint};
 use tokio::time::Sleep;
 
-use super::forward::Asked;
+use super::forward::RequestBody;
 use super::sent::Abandoned;
 use crate::serve::server::{Polled, is_asked_for_first};
 
@@ -35,8 +35,8 @@ enum State {
 
 impl Gate {
     /// One before a body that the client sends only if it is wanted.
-    pub(super) fn before(head: &Parts, body: &Asked) -> Option<Self> {
-        let is_to_come = matches!(body, Asked::Arriving(body) if !body.is_end_stream());
+    pub(super) fn before(head: &Parts, body: &RequestBody) -> Option<Self> {
+        let is_to_come = matches!(body, RequestBody::Arriving(body) if !body.is_end_stream());
         let is_asked = is_asked_for_first(&head.headers) && head.version == Version::HTTP_11;
         (is_to_come && is_asked).then(Self::default)
     }

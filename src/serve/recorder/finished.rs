@@ -64,7 +64,7 @@ struct Difference {
 struct Answer {
     headers: Box<[ChangedField]>,
     trailers: Box<[ChangedField]>,
-    body: Option<Said>,
+    body: Option<BodyChange>,
     left: Option<u64>,
 }
 
@@ -79,7 +79,7 @@ struct ChangedField {
 
 /// The body of an answer.
 #[derive(Debug, PartialEq, Eq, Hash)]
-enum Said {
+enum BodyChange {
     /// The same bytes, in one piece.
     Whole,
     /// The same bytes in chunks: when each came, and its length.
@@ -300,7 +300,7 @@ impl Answer {
         let answer = Self {
             headers: fields_between(&old.headers, &new.headers),
             trailers: fields_between(&old.trailers, &new.trailers),
-            body: (old.body != new.body).then(|| Said::between(&old.body, &new.body)),
+            body: (old.body != new.body).then(|| BodyChange::between(&old.body, &new.body)),
             left: new.left,
         };
         let is_same = answer.headers.is_empty()
@@ -316,14 +316,14 @@ impl Answer {
         response.left = self.left;
         match &self.body {
             None => {}
-            Some(Said::Whole) => response.body = Body::Whole(response.body.bytes()),
-            Some(Said::Cut(chunks)) => response.body = cut(&response.body.bytes(), chunks),
-            Some(Said::Other(body)) => response.body = body.clone(),
+            Some(BodyChange::Whole) => response.body = Body::Whole(response.body.bytes()),
+            Some(BodyChange::Cut(chunks)) => response.body = cut(&response.body.bytes(), chunks),
+            Some(BodyChange::Other(body)) => response.body = body.clone(),
         }
     }
 }
 
-impl Said {
+impl BodyChange {
     fn between(old: &Body, new: &Body) -> Self {
         match new {
             new if old.bytes() != new.bytes() => Self::Other(new.clone()),

@@ -19,7 +19,7 @@ use super::end_to_end::{of_request, of_response, recorded};
 use super::expected::{Expected, Gate, Unwanted};
 use super::fault::Fault;
 use super::interim::Interim;
-use super::prompt::{AT_ONCE, Came, IN_TIME, came};
+use super::prompt::{AT_ONCE, IN_TIME, PromptBody, came};
 use super::recoded::Recoded;
 use super::relay;
 use super::sent::{Abandoned, Sent};
@@ -72,7 +72,7 @@ struct Exchanged {
 
 /// The body of a request: still arriving, or read already.
 #[derive(Debug)]
-pub enum Asked {
+pub enum RequestBody {
     /// Still arriving.
     Arriving(Incoming),
     /// Read already.
@@ -124,7 +124,7 @@ impl Recorder {
         &self,
         head: &http::request::Parts,
         target: &str,
-        body: Asked,
+        body: RequestBody,
         place: ServerPlace<'_>,
     ) -> Answer {
         let exchanged = self.exchanged(place);
@@ -145,7 +145,7 @@ impl Recorder {
         &self,
         head: &http::request::Parts,
         target: &str,
-        body: Asked,
+        body: RequestBody,
         (place, exchanged): (ServerPlace<'_>, &Exchanged),
     ) -> Result<oneshot::Receiver<Outcome>, Answer> {
         let Exchanged { inward, pages, outward, .. } = exchanged;
@@ -157,9 +157,9 @@ impl Recorder {
         let gate = Gate::before(head, &body);
         let mut headers = of_request(&head.headers, gate.as_ref());
         let (body, upgrade) = match body {
-            Asked::Upgrade(client) => {
+            RequestBody::Upgrade(client) => {
                 relay::ask(&mut headers);
-                (Asked::Whole(Bytes::new()), Some(client))
+                (RequestBody::Whole(Bytes::new()), Some(client))
             }
             body => (body, None),
         };
@@ -325,12 +325,12 @@ async fn answer(
         return replaced_as_it_comes(head, body, outward);
     }
     match Box::pin(came(body, AT_ONCE)).await {
-        Came::Whole(bytes) => {
+        PromptBody::Whole(bytes) => {
             let bytes = replaced(&head.headers, bytes, outward);
             head.headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
             Response::from_parts(head, full(bytes))
         }
-        Came::Cut(bytes) => {
+        PromptBody::Cut(bytes) => {
             let came = bytes.len() as u64;
             let bytes = replaced(&head.headers, bytes, outward);
             // As much is missing as before: longer addresses do not make it whole.
@@ -340,7 +340,7 @@ async fn answer(
             }
             Response::from_parts(head, cut_after(bytes))
         }
-        Came::Slowly(body) => replaced_as_it_comes(head, body, outward),
+        PromptBody::Slowly(body) => replaced_as_it_comes(head, body, outward),
     }
 }
 
@@ -432,25 +432,25 @@ fn opened(
 
 /// A request body with our address replaced by the server's, and its length corrected.
 async fn prepared(
-    body: Asked,
+    body: RequestBody,
     headers: &mut HeaderMap,
     inward: Option<&Rewriter>,
 ) -> Result<Outgoing, Answer> {
     let bytes = match (body, inward) {
-        (Asked::Arriving(body), Some(inward)) if !body.is_end_stream() => {
+        (RequestBody::Arriving(body), Some(inward)) if !body.is_end_stream() => {
             if announced(headers).is_none() {
                 return Ok(outgoing(Rewritten::new(body, inward.clone())));
             }
             match came(body, IN_TIME).await {
-                Came::Whole(bytes) => bytes,
-                Came::Cut(_) => return Err(Fault::Abandoned.answer("")),
+                PromptBody::Whole(bytes) => bytes,
+                PromptBody::Cut(_) => return Err(Fault::Abandoned.answer("")),
                 // Not every server takes a request that does not say how long it is.
-                Came::Slowly(body) => return Ok(outgoing(body)),
+                PromptBody::Slowly(body) => return Ok(outgoing(body)),
             }
         }
-        (Asked::Arriving(body), _) => return Ok(outgoing(body)),
-        (Asked::Whole(bytes), _) => bytes,
-        (Asked::Upgrade(_), _) => Bytes::new(),
+        (RequestBody::Arriving(body), _) => return Ok(outgoing(body)),
+        (RequestBody::Whole(bytes), _) => bytes,
+        (RequestBody::Upgrade(_), _) => Bytes::new(),
     };
     let Some(replaced) = inward.and_then(|inward| inward.clone().whole(&bytes)) else {
         return Ok(outgoing(Full::new(bytes)));

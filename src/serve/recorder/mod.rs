@@ -39,7 +39,7 @@ mod tls;
 mod upstream;
 mod verdict;
 
-pub use forward::{Asked, Recorder};
+pub use forward::{Recorder, RequestBody};
 #[cfg(feature = "cli")]
 pub use pipes::Pipes;
 #[cfg(feature = "cli")]

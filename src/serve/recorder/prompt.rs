@@ -19,7 +19,7 @@ pub(super) const AT_ONCE: Duration = Duration::from_millis(50);
 pub(super) const IN_TIME: Duration = Duration::from_secs(1);
 
 /// How a body came.
-pub(super) enum Came<B: Body> {
+pub(super) enum PromptBody<B: Body> {
     /// All of it, at once.
     Whole(Bytes),
     /// This much, and then it was cut.
@@ -30,26 +30,26 @@ pub(super) enum Came<B: Body> {
 
 /// Waits for a body for a while, so that the length of one that comes at once can be announced
 /// again after something was replaced in it. One that takes its time is not held up.
-pub(super) async fn came<B: Body<Data = Bytes> + Unpin>(body: B, time: Duration) -> Came<B> {
+pub(super) async fn came<B: Body<Data = Bytes> + Unpin>(body: B, time: Duration) -> PromptBody<B> {
     let mut resumed = Resumed { ready: VecDeque::new(), rest: body };
     let deadline = tokio::time::sleep(time);
     tokio::pin!(deadline);
     loop {
         if resumed.rest.is_end_stream() {
-            return Came::Whole(resumed.bytes());
+            return PromptBody::Whole(resumed.bytes());
         }
         let frame = tokio::select! {
             biased;
             frame = resumed.rest.frame() => frame,
-            () = &mut deadline => return Came::Slowly(resumed),
+            () = &mut deadline => return PromptBody::Slowly(resumed),
         };
         match frame {
-            None => return Came::Whole(resumed.bytes()),
-            Some(Err(_)) => return Came::Cut(resumed.bytes()),
+            None => return PromptBody::Whole(resumed.bytes()),
+            Some(Err(_)) => return PromptBody::Cut(resumed.bytes()),
             Some(Ok(frame)) if frame.is_data() => resumed.ready.push_back(frame),
             Some(Ok(trailers)) => {
                 resumed.ready.push_back(trailers);
-                return Came::Slowly(resumed);
+                return PromptBody::Slowly(resumed);
             }
         }
     }

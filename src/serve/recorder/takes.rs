@@ -17,7 +17,7 @@ use crate::store::Journal;
 /// it again.
 #[derive(Debug, Default)]
 pub(super) struct Takes {
-    all: Vec<Kept>,
+    all: Vec<KeptTake>,
     /// What is over and held, and how many bytes that may be.
     over: Vec<usize>,
     held: usize,
@@ -28,7 +28,7 @@ pub(super) struct Takes {
 
 /// An interaction, held or not.
 #[derive(Debug, Clone)]
-pub(super) enum Kept {
+pub(super) enum KeptTake {
     Held(Arc<Take>),
     Finished(Finished),
 }
@@ -46,18 +46,18 @@ impl Takes {
     }
 
     /// All of them in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Kept> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &KeptTake> {
         self.all.iter()
     }
 
     /// The one of that number.
-    pub(super) fn get(&self, number: usize) -> Option<Kept> {
+    pub(super) fn get(&self, number: usize) -> Option<KeptTake> {
         self.all.get(number).cloned()
     }
 
     /// The next one.
     pub(super) fn push(&mut self, take: Arc<Take>) {
-        self.all.push(Kept::Held(take));
+        self.all.push(KeptTake::Held(take));
     }
 
     /// One is over, with bodies of so many bytes. Gives whether it is time to put some away.
@@ -80,7 +80,7 @@ impl Takes {
     /// How many bytes there are in bodies that are held.
     #[cfg(test)]
     pub(super) fn bytes_held(&self) -> usize {
-        let held = self.all.iter().filter_map(Kept::held);
+        let held = self.all.iter().filter_map(KeptTake::held);
         let held = held.filter_map(|take| take.interaction(&mut Larges::new()));
         let bytes =
             |it: Interaction| it.request.body.len() + it.response().map_or(0, |it| it.body.len());
@@ -91,12 +91,12 @@ impl Takes {
     pub(super) fn put_away(&mut self, number: usize, finished: Finished) {
         let finished = finished.shared(&mut self.differences);
         if let Some(kept) = self.all.get_mut(number) {
-            *kept = Kept::Finished(finished);
+            *kept = KeptTake::Finished(finished);
         }
     }
 }
 
-impl Kept {
+impl KeptTake {
     /// It; `None` if it never came to be. What of it was never held is noted in `larges`.
     ///
     /// # Errors

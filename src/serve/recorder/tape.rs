@@ -12,7 +12,7 @@ use super::fault;
 use super::rescue::{free, rescue};
 use super::roll::{Roll, Rolled, unfinished};
 use super::take::{Take, begun};
-use super::takes::{Kept as Held, Takes};
+use super::takes::{KeptTake, Takes};
 use super::verdict;
 use crate::cassette::{
     Cassette, Headers, Interactions, Larges, Name, Progress, Recorded, Request, target,
@@ -379,7 +379,7 @@ impl Tape {
         let count = self.state().takes.len();
         // Others go on meanwhile.
         let take = |number| self.state().takes.get(number);
-        let interaction = |take: Held| take.interaction(&self.journal, &mut Larges::new());
+        let interaction = |take: KeptTake| take.interaction(&self.journal, &mut Larges::new());
         let mut heard =
             (0..count).filter_map(take).filter_map(|take| interaction(take).ok().flatten());
         let stands = |bytes: &[u8]| memchr::memmem::find(bytes, text.as_bytes()).is_some();

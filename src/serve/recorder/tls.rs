@@ -159,13 +159,13 @@ pub fn bundles() -> Vec<PathBuf> {
 #[derive(Debug)]
 struct Verifier {
     /// Nothing if each certificate is taken.
-    known: Option<Known>,
+    known: Option<KnownCertificates>,
     /// It is named, never taken from the process: another crate of the user's build may have installed one, or none.
     provider: Arc<CryptoProvider>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct KnownCertificates {
     certificates: Vec<CertificateDer<'static>>,
     /// What they have signed. Nothing if there are none.
     signed: Option<Arc<WebPkiServerVerifier>>,
@@ -194,12 +194,15 @@ impl Verifier {
         roots.add_parsable_certificates(certificates.iter().cloned());
         let signed =
             WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(&provider));
-        Self { known: Some(Known { certificates, signed: signed.build().ok() }), provider }
+        Self {
+            known: Some(KnownCertificates { certificates, signed: signed.build().ok() }),
+            provider,
+        }
     }
 
     fn trust(&self) -> Trust {
         match &self.known {
-            Some(Known { signed: None, .. }) => Trust::Nobody,
+            Some(KnownCertificates { signed: None, .. }) => Trust::Nobody,
             _ => Trust::Known,
         }
     }

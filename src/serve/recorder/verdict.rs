@@ -14,11 +14,11 @@ pub(super) fn lost<'n>(
 ) -> Option<String> {
     let before = said(&old.recorded, old.interactions.iter().map(Cow::Borrowed));
     let mut now = said(recorded, new).into_iter();
-    let is_lost = |(server, now): &(String, Said)| {
+    let is_lost = |(server, now): &(String, ServerHealth)| {
         let before = before.get(server).filter(|before| before.is_good);
         before.is_some_and(|before| !now.is_good || now.is_gone && !before.is_gone)
     };
-    let (_, Said { origin, status, is_good, .. }) = now.find(is_lost)?;
+    let (_, ServerHealth { origin, status, is_good, .. }) = now.find(is_lost)?;
     let said = match status {
         _ if is_good => "was gone before the end".to_owned(),
         Some(status) => format!("answers nothing but errors ({status})"),
@@ -35,7 +35,7 @@ pub(super) fn is_good(status: u16) -> bool {
 
 /// What a server said.
 #[derive(Default)]
-struct Said {
+struct ServerHealth {
     origin: String,
     /// Whether anything is no error of its own, and no refusal of who asks.
     is_good: bool,
@@ -49,8 +49,8 @@ struct Said {
 fn said<'c>(
     recorded: &Recorded,
     all: impl Iterator<Item = Cow<'c, Interaction>>,
-) -> BTreeMap<String, Said> {
-    let mut said: BTreeMap<String, Said> = BTreeMap::new();
+) -> BTreeMap<String, ServerHealth> {
+    let mut said: BTreeMap<String, ServerHealth> = BTreeMap::new();
     for interaction in all {
         let path = &interaction.request.path;
         let (origin, _) = target::split(path);

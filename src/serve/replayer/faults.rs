@@ -19,11 +19,11 @@ use crate::serve::lock;
 #[derive(Debug)]
 pub(super) struct Faults {
     list: Vec<Fault>,
-    given: Mutex<Given>,
+    given: Mutex<InjectedFaults>,
 }
 
 #[derive(Debug, Default)]
-struct Given {
+struct InjectedFaults {
     /// How often each request came that a fault means, by the fault, and how often it got the fault.
     counts: HashMap<(usize, u64), Count>,
     /// The calls that a fault was given to.
@@ -96,7 +96,7 @@ impl Recorded {
 
 impl Faults {
     pub(super) fn new(list: Vec<Fault>) -> Self {
-        let given = Given { met: vec![false; list.len()], ..Given::default() };
+        let given = InjectedFaults { met: vec![false; list.len()], ..InjectedFaults::default() };
         Self { list, given: Mutex::new(given) }
     }
 
@@ -167,7 +167,7 @@ impl Faults {
     }
 }
 
-impl Given {
+impl InjectedFaults {
     /// Notes an attempt at a call that got a fault, now or before.
     fn note(&mut self, key: u64, request: &Request, fault: Option<&str>) {
         let open = self.open.get(&key).map(|(at, _)| *at);

@@ -205,7 +205,7 @@ pub(super) struct Hold {
     number: usize,
     gates: Vec<Gate>,
     run: watch::Sender<Run>,
-    waiting: Option<Pin<Box<dyn Future<Output = Came> + Send + Sync>>>,
+    waiting: Option<Pin<Box<dyn Future<Output = WaitOutcome> + Send + Sync>>>,
     /// What is said by then, and whether anything has come since it was asked last.
     naming: Option<Box<Naming>>,
     has_passed: bool,
@@ -213,7 +213,7 @@ pub(super) struct Hold {
 
 /// Whether what was waited for has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Came {
+enum WaitOutcome {
     Yes,
     /// The client does without it.
     No,
@@ -252,9 +252,11 @@ impl Hold {
                 self.waiting = None;
                 self.has_passed = true;
                 match came {
-                    Came::Yes => {}
-                    Came::No => self.gates.retain(|gate| !matches!(gate.until, Until::Asked(_))),
-                    Came::Never => return Poll::Ready(Err(Cut)),
+                    WaitOutcome::Yes => {}
+                    WaitOutcome::No => {
+                        self.gates.retain(|gate| !matches!(gate.until, Until::Asked(_)))
+                    }
+                    WaitOutcome::Never => return Poll::Ready(Err(Cut)),
                 }
             }
             let Some(at) = self.gates.iter().position(|gate| gate.chunks <= sent) else {
@@ -287,7 +289,7 @@ impl Hold {
 }
 
 /// Waits for something, which holds back the answer of that number.
-async fn come(gate: Gate, answer: usize, run: watch::Sender<Run>) -> Came {
+async fn come(gate: Gate, answer: usize, run: watch::Sender<Run>) -> WaitOutcome {
     let Gate { until, gap, .. } = gate;
     let mut changes = run.subscribe();
     let begun = Instant::now();
@@ -295,10 +297,10 @@ async fn come(gate: Gate, answer: usize, run: watch::Sender<Run>) -> Came {
         let latest = {
             let run = changes.borrow_and_update();
             if until.request().is_some_and(|request| run.asked.get(request) == Some(&true)) {
-                return Came::Yes;
+                return WaitOutcome::Yes;
             }
             if run.is_over {
-                return Came::Never;
+                return WaitOutcome::Never;
             }
             run.latest.map_or(begun, |latest| latest.max(begun))
         };
@@ -312,10 +314,10 @@ async fn come(gate: Gate, answer: usize, run: watch::Sender<Run>) -> Came {
             continue;
         }
         if let Until::Asked(_) = until {
-            return Came::No;
+            return WaitOutcome::No;
         }
         run.send_modify(|run| run.overdue.push(Overdue { answer, request: until.request() }));
-        return Came::Never;
+        return WaitOutcome::Never;
     }
 }
 

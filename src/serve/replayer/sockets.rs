@@ -94,7 +94,7 @@ pub(super) fn scripts(
 }
 
 /// A message as a request, and the secrets in it.
-type Said = (Request, Found);
+type MessageRequest = (Request, Found);
 
 impl Sockets {
     /// All runs begin anew. Whoever plays one that was open is told.
@@ -323,7 +323,11 @@ impl Replayer {
 
     /// Takes a message of the client, or tells what was asked. What is said on a connection of another run does not
     /// matter.
-    pub(super) fn hear(&self, number: usize, frame: &Frame) -> Result<Option<usize>, Box<Said>> {
+    pub(super) fn hear(
+        &self,
+        number: usize,
+        frame: &Frame,
+    ) -> Result<Option<usize>, Box<MessageRequest>> {
         let Some(mut opened) = self.with(number, |_, state| state.opened) else { return Ok(None) };
         let mut asked = self.message(opened, frame);
         let mut chosen = self.take_message(&asked);
@@ -357,7 +361,7 @@ impl Replayer {
         Ok(at)
     }
 
-    fn take_message(&self, (asked, found): &Said) -> Option<usize> {
+    fn take_message(&self, (asked, found): &MessageRequest) -> Option<usize> {
         let index = &self.recorded().index;
         let plain = asked.readable();
         let read = index.read(asked, &plain).by(found.clone());
@@ -372,7 +376,7 @@ impl Replayer {
     }
 
     /// A message as the recorded server would have been asked.
-    fn message(&self, opened: usize, frame: &Frame) -> Said {
+    fn message(&self, opened: usize, frame: &Frame) -> MessageRequest {
         let recorded = self.recorded();
         let spot = recorded.spot(opened).interaction;
         let path = path_of(&recorded.cassette().interactions[spot].request, spot);
@@ -382,7 +386,12 @@ impl Replayer {
     /// Another recorded WebSocket that was asked for in the same way, in whose place this one may be:
     /// of two clients the other may come first this time. Neither may have said anything yet, nor been
     /// told another thing.
-    fn another(&self, number: usize, opened: usize, frame: &Frame) -> Option<(usize, Said)> {
+    fn another(
+        &self,
+        number: usize,
+        opened: usize,
+        frame: &Frame,
+    ) -> Option<(usize, MessageRequest)> {
         let recorded = self.recorded();
         let is_begun = self.with(number, |_, state| state.is_begun)?;
         let script = recorded.script(opened).filter(|_| !is_begun)?;

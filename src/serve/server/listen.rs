@@ -29,7 +29,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use super::early::{Early, Interleaved, Unread};
 use super::resettable::{Link, Resettable};
 use super::unbroken::Unbroken;
-use super::{Answer, Breaks, Cut, Named, Tunnel, Via, full, host_of, problem, proxy};
+use super::{Answer, Breaks, Cut, NamedHost, Tunnel, Via, full, host_of, problem, proxy};
 use crate::error::{Error, Result};
 use crate::serve::lock;
 
@@ -192,7 +192,7 @@ async fn serve<H: Handler>(
 }
 
 /// A tunnel, and the connection that becomes it.
-type Asked = (OnUpgrade, Tunnel);
+type PendingTunnel = (OnUpgrade, Tunnel);
 
 /// Answers requests, by HTTP/1 or HTTP/2 as the client begins, until it leaves or asks for a tunnel.
 async fn converse<H: Handler>(
@@ -201,7 +201,7 @@ async fn converse<H: Handler>(
     names: FieldNames,
     via: Option<Via>,
     finishing: &mut oneshot::Receiver<Infallible>,
-) -> Option<Asked> {
+) -> Option<PendingTunnel> {
     let asked = Arc::new(Mutex::new(None));
     let (tunnel, link, early) = (Arc::clone(&asked), link.clone(), Early::default());
     let (heard, led) = (early.clone(), via.clone());
@@ -287,7 +287,7 @@ fn connect<H: Handler>(
     handler: &H,
     request: Request<Incoming>,
     via: Option<&Via>,
-    asked: &Mutex<Option<Asked>>,
+    asked: &Mutex<Option<PendingTunnel>>,
 ) -> Answer {
     let is_first = via.is_none() && request.version() != Version::HTTP_2;
     let (head, body) = request.into_parts();
@@ -303,9 +303,9 @@ fn connect<H: Handler>(
 
 /// The server that a request means by its `host`, once another request on the connection has said a whole address. Java
 /// asks for a WebSocket like that. A web page cannot: its browser says a whole address to a proxy only.
-fn named_before(request: &Request<Incoming>) -> Option<Named> {
+fn named_before(request: &Request<Incoming>) -> Option<NamedHost> {
     let host = request.headers().get(HOST)?.to_str().ok()?;
-    Some(Named { scheme: "http", authority: host.parse().ok()? })
+    Some(NamedHost { scheme: "http", authority: host.parse().ok()? })
 }
 
 /// A request as HTTP/1.1 has it. One that does not name one host is refused (RFC 9112, section 3.2). That of a
@@ -326,7 +326,7 @@ fn as_meant(request: &mut Request<Incoming>, is_proxied: &AtomicBool) -> Result<
         let target = request.uri().path_and_query().cloned();
         *request.uri_mut() = target.map(Uri::from).unwrap_or_default();
         let scheme = if is_https { "https" } else { "http" };
-        request.extensions_mut().insert(Named { scheme, authority });
+        request.extensions_mut().insert(NamedHost { scheme, authority });
     }
     host.into_iter().for_each(|host| _ = request.headers_mut().insert(HOST, host));
     Ok(())

@@ -34,4 +34,4 @@ pub use origin::{
 pub use place::ServerPlace;
 pub use proxy::Proxy;
 pub use spelling::{Ear, names, spelled, spelling};
-pub use via::{ClientTrust, Named, Tunnel, Via, host_of, origin, session_of};
+pub use via::{ClientTrust, NamedHost, Tunnel, Via, host_of, origin, session_of};

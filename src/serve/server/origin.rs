@@ -133,13 +133,13 @@ impl Rewriter {
             let Some(found) = text[at..].iter().position(is_first) else { break text.len() };
             at += found;
             match self.found(&text[at..]) {
-                Found::Maybe if extent == Extent::Begun => break at,
-                Found::Origin { length, .. }
+                TextStart::Maybe if extent == Extent::Begun => break at,
+                TextStart::Origin { length, .. }
                     if extent == Extent::Begun && at + length == text.len() =>
                 {
                     break at;
                 }
-                Found::Origin { length, spelling, to }
+                TextStart::Origin { length, spelling, to }
                     if text.get(at + length).is_none_or(|next| ends_an_origin(*next)) =>
                 {
                     let out = out.get_or_insert_default();
@@ -158,17 +158,17 @@ impl Rewriter {
     }
 
     /// What a text begins with.
-    fn found(&self, text: &[u8]) -> Found<'_> {
-        let all = self.exchange.forms.iter().map(|(from, to)| Found::of(text, from, to));
-        all.reduce(|one, other| if matches!(one, Found::Nothing) { other } else { one })
-            .unwrap_or(Found::Nothing)
+    fn found(&self, text: &[u8]) -> TextStart<'_> {
+        let all = self.exchange.forms.iter().map(|(from, to)| TextStart::of(text, from, to));
+        all.reduce(|one, other| if matches!(one, TextStart::Nothing) { other } else { one })
+            .unwrap_or(TextStart::Nothing)
     }
 }
 
-impl<'a> Found<'a> {
+impl<'a> TextStart<'a> {
     /// What a text begins with, if that is one address or its beginning.
     fn of(text: &[u8], from: &str, to: &'a str) -> Self {
-        let Some((scheme, rest)) = from.split_once(':') else { return Found::Nothing };
+        let Some((scheme, rest)) = from.split_once(':') else { return TextStart::Nothing };
         match begins(text, scheme.as_bytes()) {
             Begins::With => {}
             begins => return begins.into(),
@@ -186,10 +186,10 @@ impl<'a> Found<'a> {
         let path = spelling.of(path);
         match begins(text, before.as_bytes()) {
             Begins::With if text[before.len()..].starts_with(path.as_bytes()) => {
-                Found::Origin { length: before.len() + path.len(), spelling, to }
+                TextStart::Origin { length: before.len() + path.len(), spelling, to }
             }
-            Begins::With if path.as_bytes().starts_with(&text[before.len()..]) => Found::Maybe,
-            Begins::With => Found::Nothing,
+            Begins::With if path.as_bytes().starts_with(&text[before.len()..]) => TextStart::Maybe,
+            Begins::With => TextStart::Nothing,
             begins => begins.into(),
         }
     }
@@ -197,7 +197,7 @@ impl<'a> Found<'a> {
 
 /// What a text begins with.
 #[derive(Debug)]
-enum Found<'a> {
+enum TextStart<'a> {
     Nothing,
     /// It is too short to tell.
     Maybe,
@@ -218,7 +218,7 @@ enum Begins {
     Otherwise,
 }
 
-impl From<Begins> for Found<'_> {
+impl From<Begins> for TextStart<'_> {
     fn from(begins: Begins) -> Self {
         if begins == Begins::Otherwise { Self::Nothing } else { Self::Maybe }
     }
@@ -255,7 +255,7 @@ impl Spelling {
     const LONGEST: usize = 2 * DEPTH + 2;
 
     /// That of a text which begins with the colon of an address.
-    fn of_text(text: &[u8]) -> Result<Self, Found<'static>> {
+    fn of_text(text: &[u8]) -> Result<Self, TextStart<'static>> {
         let of = |colon: &str, slash: &str| {
             Ok(Self { colon: colon.to_owned(), slash: slash.to_owned() })
         };
@@ -266,7 +266,7 @@ impl Spelling {
                     return of(":", slash);
                 }
                 let is_short = SLASHES.iter().any(|slash| slash.as_bytes().starts_with(rest));
-                Err(if is_short { Found::Maybe } else { Found::Nothing })
+                Err(if is_short { TextStart::Maybe } else { TextStart::Nothing })
             }
             Some(b'%') => {
                 let digits = text[1..].chunks(2).take(DEPTH);
@@ -275,12 +275,12 @@ impl Spelling {
                 match text.get(1 + encoded.len()..3 + encoded.len()) {
                     Some(b"3A") => of(&format!("%{encoded}3A"), &format!("%{encoded}2F")),
                     Some(b"3a") => of(&format!("%{encoded}3a"), &format!("%{encoded}2f")),
-                    Some(_) => Err(Found::Nothing),
-                    None => Err(Found::Maybe),
+                    Some(_) => Err(TextStart::Nothing),
+                    None => Err(TextStart::Maybe),
                 }
             }
-            Some(_) => Err(Found::Nothing),
-            None => Err(Found::Maybe),
+            Some(_) => Err(TextStart::Nothing),
+            None => Err(TextStart::Maybe),
         }
     }
 

@@ -20,7 +20,7 @@ pub(super) struct Unbroken {
     body: AnswerBody,
     early: Early,
     version: Version,
-    given: Arc<Given>,
+    given: Arc<HeldPieces>,
     end: Option<End>,
     /// From when on nothing was left but to write it.
     since: Option<Idle>,
@@ -35,7 +35,7 @@ enum End {
 
 /// What hyper holds of a body over HTTP/2 until its client takes more.
 #[derive(Debug, Default)]
-struct Given {
+struct HeldPieces {
     pieces: AtomicUsize,
     waiting: Mutex<Option<Waker>>,
 }
@@ -43,10 +43,10 @@ struct Given {
 /// A piece of a body.
 struct Piece {
     bytes: Bytes,
-    given: Arc<Given>,
+    given: Arc<HeldPieces>,
 }
 
-impl Given {
+impl HeldPieces {
     fn piece(self: &Arc<Self>, bytes: Bytes) -> Bytes {
         self.pieces.fetch_add(1, Ordering::AcqRel);
         Bytes::from_owner(Piece { bytes, given: Arc::clone(self) })

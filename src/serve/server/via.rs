@@ -40,7 +40,7 @@ pub struct Via {
 /// The host that a request by HTTP/2 names. It may be ours, by whatever name, or that of a server behind us as a
 /// proxy. It stands among the extensions of the request.
 #[derive(Debug, Clone)]
-pub struct Named {
+pub struct NamedHost {
     pub scheme: &'static str,
     pub authority: Authority,
 }

@@ -18,7 +18,7 @@ pub(crate) struct Leaf<'a> {
     pub(crate) spelled: &'a str,
 }
 
-struct Open<'a> {
+struct OpenLevel<'a> {
     container: Container,
     /// How long the pointer to what it stands in is.
     above: usize,
@@ -40,14 +40,14 @@ impl<'a> Text<'a> {
     /// Calls with pointer, name, value and spelling of each leaf, in order: for who needs few pointers.
     pub(crate) fn each_leaf(self, mut told: impl FnMut(&str, Cow<'a, str>, Cow<'a, str>, &'a str)) {
         let mut pointer = String::new();
-        let mut open: Vec<Open<'a>> = Vec::new();
+        let mut open: Vec<OpenLevel<'a>> = Vec::new();
         for token in self.tokens() {
             let above = pointer.len();
             let (value, spelled) = match token {
                 Token::Open(container) => {
                     let parent = open.last_mut();
                     let name = parent.map_or_else(Cow::default, |it| it.enter(&mut pointer));
-                    open.push(Open { container, above, items: 0, name, has_key: false });
+                    open.push(OpenLevel { container, above, items: 0, name, has_key: false });
                     continue;
                 }
                 Token::Close(_) => {
@@ -73,7 +73,7 @@ impl<'a> Text<'a> {
     }
 }
 
-impl<'a> Open<'a> {
+impl<'a> OpenLevel<'a> {
     /// Goes to the next value, and gives its name.
     fn enter(&mut self, pointer: &mut String) -> Cow<'a, str> {
         self.has_key = false;

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::{Lost, address, is_redacted, lose};
+use super::{LossCounts, address, is_redacted, lose};
 use crate::cassette::{Cassette, Interaction, Name, text};
 use crate::text::shell::quoted;
 
-pub(super) fn write(cassettes: &[(Name, Cassette)], lost: &mut Lost) -> String {
+pub(super) fn write(cassettes: &[(Name, Cassette)], lost: &mut LossCounts) -> String {
     let mut lines = String::new();
     for (name, cassette) in cassettes {
         let _ = writeln!(lines, "# {name}");

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::{Lost, address, lose, lose_of_answer};
+use super::{LossCounts, address, lose, lose_of_answer};
 use crate::cassette::{
     Body, Cassette, Content, End, Frame, Headers, Interaction, Name, Outcome, Peer, Request,
     Response, text,
@@ -13,7 +13,7 @@ use crate::cassette::{
 use crate::text::{date, form, percent};
 
 /// A log with a page for each cassette.
-pub(super) fn write(cassettes: &[(Name, Cassette)], lost: &mut Lost) -> String {
+pub(super) fn write(cassettes: &[(Name, Cassette)], lost: &mut LossCounts) -> String {
     let mut pages = Vec::new();
     let mut entries = Vec::new();
     for (name, cassette) in cassettes {
@@ -85,7 +85,12 @@ fn came(interaction: &Interaction, pieces: usize) -> u64 {
     chunks.chain(frames).take(pieces).last().unwrap_or(response.ms).max(response.ms)
 }
 
-fn entry(cassette: &Cassette, interaction: &Interaction, start: u64, lost: &mut Lost) -> Value {
+fn entry(
+    cassette: &Cassette,
+    interaction: &Interaction,
+    start: u64,
+    lost: &mut LossCounts,
+) -> Value {
     let url = address(cassette, &interaction.request);
     let time = lasted(interaction);
     let wait = interaction.response().map_or(0, |response| response.ms);
@@ -112,7 +117,7 @@ fn entry(cassette: &Cassette, interaction: &Interaction, start: u64, lost: &mut 
     entry
 }
 
-fn request(request: &Request, url: &str, lost: &mut Lost) -> Value {
+fn request(request: &Request, url: &str, lost: &mut LossCounts) -> Value {
     let mut told = json!({
         "method": request.method,
         "url": url,
@@ -132,7 +137,7 @@ fn request(request: &Request, url: &str, lost: &mut Lost) -> Value {
     told
 }
 
-fn response(response: &Response, lost: &mut Lost) -> Value {
+fn response(response: &Response, lost: &mut LossCounts) -> Value {
     lose_of_answer(response, lost);
     // A HAR holds what was compressed as it reads.
     let plain = response.decoded();
@@ -171,7 +176,7 @@ fn nothing(end: End) -> Value {
     })
 }
 
-fn message(frame: &Frame, start: u64, lost: &mut Lost) -> Option<Value> {
+fn message(frame: &Frame, start: u64, lost: &mut LossCounts) -> Option<Value> {
     let (opcode, data) = match &frame.content {
         Content::Text(bytes) => (1, text(bytes).into_owned()),
         Content::Binary(bytes) => (2, STANDARD.encode(bytes)),

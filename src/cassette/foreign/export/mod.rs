@@ -34,7 +34,7 @@ pub struct Exported {
     pub lost: BTreeMap<&'static str, usize>,
 }
 
-type Lost = BTreeMap<&'static str, usize>;
+type LossCounts = BTreeMap<&'static str, usize>;
 
 /// Writes cassettes in the format of another tool.
 ///
@@ -52,7 +52,7 @@ type Lost = BTreeMap<&'static str, usize>;
 /// # Ok::<(), retape::Error>(())
 /// ```
 pub fn export(cassettes: &[(Name, Cassette)], to: To) -> Exported {
-    let mut lost = Lost::new();
+    let mut lost = LossCounts::new();
     let text = match to {
         To::Har => har::write(cassettes, &mut lost),
         To::Wiremock => wiremock::write(cassettes, &mut lost),
@@ -61,7 +61,7 @@ pub fn export(cassettes: &[(Name, Cassette)], to: To) -> Exported {
     Exported { text, lost }
 }
 
-fn lose(lost: &mut Lost, what: &'static str) {
+fn lose(lost: &mut LossCounts, what: &'static str) {
     *lost.entry(what).or_default() += 1;
 }
 
@@ -83,7 +83,7 @@ fn is_redacted(request: &Request) -> bool {
 }
 
 /// What no format holds of an answer.
-fn lose_of_answer(response: &Response, lost: &mut Lost) {
+fn lose_of_answer(response: &Response, lost: &mut LossCounts) {
     if matches!(response.body, Body::Stream(_)) {
         lose(lost, "the times of pieces (streams)");
     }

@@ -7,14 +7,14 @@ use base64::engine::general_purpose::STANDARD;
 use http::Uri;
 use serde_json::{Map, Value, json};
 
-use super::{Lost, lose, lose_of_answer};
+use super::{LossCounts, lose, lose_of_answer};
 use crate::cassette::placeholder::OPENING;
 use crate::cassette::{
     Body, Cassette, Headers, Interaction, Media, Name, Outcome, Request, Response, target, text,
 };
 
 /// One file with all mappings.
-pub(super) fn write(cassettes: &[(Name, Cassette)], lost: &mut Lost) -> String {
+pub(super) fn write(cassettes: &[(Name, Cassette)], lost: &mut LossCounts) -> String {
     let mut mappings = Vec::new();
     for (name, cassette) in cassettes {
         let sockets = cassette.interactions.iter().filter(|it| it.is_socket());
@@ -53,7 +53,7 @@ fn in_turn(mapping: &mut Value, cassette: &Name, same: &[usize], number: usize) 
     }
 }
 
-fn request(request: &Request, lost: &mut Lost) -> Value {
+fn request(request: &Request, lost: &mut LossCounts) -> Value {
     let (origin, path) = target::split(&request.path);
     let mut pattern = json!({"method": request.method, "url": path});
     if let Some(host) = origin.parse::<Uri>().ok().as_ref().and_then(Uri::host) {
@@ -68,7 +68,7 @@ fn request(request: &Request, lost: &mut Lost) -> Value {
     pattern
 }
 
-fn body_pattern(request: &Request, lost: &mut Lost) -> Option<Value> {
+fn body_pattern(request: &Request, lost: &mut LossCounts) -> Option<Value> {
     if request.body.is_empty() {
         return None;
     }
@@ -102,7 +102,7 @@ fn any_secret(value: Value) -> Value {
     }
 }
 
-fn response(outcome: &Outcome, lost: &mut Lost) -> Value {
+fn response(outcome: &Outcome, lost: &mut LossCounts) -> Value {
     let response = match outcome {
         Outcome::Response(response) => response,
         // The connection is closed with no answer.

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::super::counted::{placeholders, uncounted};
-use super::super::value::{Said, Sort, Word, between, filled, words};
-use super::{Known, Side, prefix};
+use super::super::value::{KnownText, Sort, Word, between, filled, words};
+use super::{KnownNames, Side, prefix};
 use crate::identity::{UUID, begins_with_uuid};
 
 /// How often two names stood in the same place.
@@ -25,7 +25,12 @@ const SURE: usize = 8;
 
 impl<'v> Votes<'v> {
     /// Two texts stand in the same place.
-    pub(in super::super) fn hear(&mut self, old: Said<'v>, new: Said<'v>, known: &Known) {
+    pub(in super::super) fn hear(
+        &mut self,
+        old: KnownText<'v>,
+        new: KnownText<'v>,
+        known: &KnownNames,
+    ) {
         // What both hold is called the same without a vote, but for what was counted.
         if old.text == new.text && !known.is_counting() {
             return;
@@ -60,7 +65,7 @@ impl<'v> Votes<'v> {
         (old, olds): (&'v str, &[Word]),
         (new, news): (&'v str, &[Word]),
         weight: usize,
-        known: &Known,
+        known: &KnownNames,
     ) -> bool {
         let is_same = between(old, olds) == between(new, news);
         for (one, other) in olds.iter().zip(news).filter(|_| is_same) {
@@ -82,14 +87,14 @@ impl<'v> Votes<'v> {
     }
 
     /// Votes for what stands where a name is known to stand, whatever it looks like, if only names differ.
-    fn hear_proved(&mut self, old: &'v str, new: &'v str, known: &Known) -> bool {
+    fn hear_proved(&mut self, old: &'v str, new: &'v str, known: &KnownNames) -> bool {
         let mut is_heard = false;
         for (one, is_old) in [(&known.old, true), (&known.new, false)] {
             let (from, to) = if is_old { (old, new) } else { (new, old) };
             if one.proved.find(from).next().is_none() {
                 continue;
             }
-            let words = one.words(Said::plain(from));
+            let words = one.words(KnownText::plain(from));
             let Some(others) = filled(&between(from, &words), to) else { continue };
             for (word, other) in words.iter().zip(others) {
                 let word = &from[word.range.clone()];
@@ -107,7 +112,7 @@ impl<'v> Votes<'v> {
     }
 
     /// Votes for the numbered placeholders of the same secrets. Whether one is quoted is a matter of its letters.
-    fn hear_secrets(&mut self, old: &'v str, new: &'v str, known: &Known) -> bool {
+    fn hear_secrets(&mut self, old: &'v str, new: &'v str, known: &KnownNames) -> bool {
         let [one, other] = [(old, &known.old), (new, &known.new)].map(|(text, side)| {
             let found = placeholders(text).filter(|name| side.counted.contains(*name));
             found.collect::<Vec<_>>()
@@ -120,8 +125,9 @@ impl<'v> Votes<'v> {
 
     /// Two runs of letters, digits, `-` and `_` stand in the same place. They are names as a whole, but for
     /// their prefixes, if not only a name in them differs.
-    fn hear_run(&mut self, old: &'v str, new: &'v str, weight: usize, known: &Known) {
-        let (olds, news) = (known.old.words(Said::plain(old)), known.new.words(Said::plain(new)));
+    fn hear_run(&mut self, old: &'v str, new: &'v str, weight: usize, known: &KnownNames) {
+        let (olds, news) =
+            (known.old.words(KnownText::plain(old)), known.new.words(KnownText::plain(new)));
         if self.hear_words((old, &olds), (new, &news), weight, known) {
             return;
         }
