@@ -76,7 +76,7 @@ pub(super) struct Common {
 
 /// The live server.
 #[derive(Debug, Clone, Args)]
-pub(super) struct Live {
+pub(super) struct LiveServer {
     /// The server to record from: http://, https://, or h2c:// for HTTP/2 without TLS. Others beside it
     /// have a name, by which clients ask for them: /-NAME/ in the place of /-/
     #[arg(
@@ -228,10 +228,10 @@ impl Common {
     }
 
     /// How the command is to reach retape.
-    pub(super) fn way(&self, live: Option<&Live>) -> Way {
+    pub(super) fn way(&self, live: Option<&LiveServer>) -> Way {
         match self.proxy {
             true => Way::Proxy,
-            false => Way::Address { has_names: live.is_some_and(Live::has_names) },
+            false => Way::Address { has_names: live.is_some_and(LiveServer::has_names) },
         }
     }
 
@@ -259,7 +259,7 @@ impl Common {
     }
 }
 
-impl Live {
+impl LiveServer {
     /// Whether what is recorded is proved.
     pub(super) fn proof(&self) -> Proof {
         if self.no_prove { Proof::Spared } else { Proof::Wanted }

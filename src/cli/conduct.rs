@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
-use super::arguments::{Common, Live, Play};
+use super::arguments::{Common, LiveServer, Play};
 use super::child::{self, Heard, Signal, Signals, Zone};
 use super::serve::{PATIENCE, Served, Start};
 use super::tell::Flaw;
@@ -22,7 +22,7 @@ pub(super) struct Plan<'a> {
     pub(super) session: SessionBuilder,
     pub(super) common: &'a Common,
     /// The live server, where the mode may need one.
-    pub(super) live: Option<&'a Live>,
+    pub(super) live: Option<&'a LiveServer>,
     pub(super) unplayed: Unplayed,
     pub(super) proof: Proof,
 }

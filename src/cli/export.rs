@@ -35,15 +35,15 @@ pub(super) struct Export {
     only: Vec<String>,
 
     /// What is printed
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Openapi)]
-    to: Format,
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ExportFormat::Openapi)]
+    to: ExportFormat,
 
     #[command(flatten)]
     folder: Folder,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Format {
+enum ExportFormat {
     Openapi,
     JsonSchema,
     Har,
@@ -54,11 +54,11 @@ enum Format {
 impl Export {
     pub(super) fn run(self) -> Result<Exit> {
         match self.to {
-            Format::Openapi => self.contracts(openapi::to_open_api),
-            Format::JsonSchema => self.contracts(openapi::to_json_schema),
-            Format::Har => self.recordings(foreign::To::Har),
-            Format::Wiremock => self.recordings(foreign::To::Wiremock),
-            Format::Curl => self.recordings(foreign::To::Curl),
+            ExportFormat::Openapi => self.contracts(openapi::to_open_api),
+            ExportFormat::JsonSchema => self.contracts(openapi::to_json_schema),
+            ExportFormat::Har => self.recordings(foreign::To::Har),
+            ExportFormat::Wiremock => self.recordings(foreign::To::Wiremock),
+            ExportFormat::Curl => self.recordings(foreign::To::Curl),
         }
     }
 

@@ -90,7 +90,7 @@ struct Row {
 
 /// What came of a row.
 #[derive(Debug)]
-struct Outcome {
+struct RowResult {
     ended: Ended,
     summary: Summary,
     took: Duration,
@@ -139,7 +139,7 @@ impl Matrix {
                 }
             });
         }
-        let mut outcomes: Vec<(usize, Outcome)> = Vec::with_capacity(total);
+        let mut outcomes: Vec<(usize, RowResult)> = Vec::with_capacity(total);
         loop {
             tokio::select! {
                 worker = workers.join_next() => match worker {
@@ -151,20 +151,20 @@ impl Matrix {
             }
         }
         outcomes.sort_by_key(|(number, _)| *number);
-        let outcomes: Vec<Outcome> = outcomes.into_iter().map(|(_, outcome)| outcome).collect();
+        let outcomes: Vec<RowResult> = outcomes.into_iter().map(|(_, outcome)| outcome).collect();
         tell_all(&rows, &outcomes)
     }
 }
 
 impl Row {
-    async fn run(&self, matrix: &Matrix) -> Result<Outcome> {
+    async fn run(&self, matrix: &Matrix) -> Result<RowResult> {
         let begun = Instant::now();
         let session = matrix.common.session().listen(([127, 0, 0, 1], 0).into());
         let session = session.mode(Mode::Replay).chunks(self.chunks.parse()?);
         let session = self.fault.iter().cloned().fold(session, SessionBuilder::fault);
         let session = session.start().await?;
         let ended = child::listen_to(&matrix.common, &session, matrix.timeout).await?;
-        Ok(Outcome { ended, summary: session.stop().await?, took: begun.elapsed() })
+        Ok(RowResult { ended, summary: session.stop().await?, took: begun.elapsed() })
     }
 
     fn fault(&self) -> String {
@@ -172,7 +172,7 @@ impl Row {
     }
 }
 
-impl Outcome {
+impl RowResult {
     fn passed(&self) -> bool {
         self.ended.status == Some(0) && self.summary.misses.is_empty() && !self.summary.unused
     }
@@ -204,7 +204,7 @@ impl Outcome {
 }
 
 /// Prints the table, and the first lines of what failed.
-fn tell_all(rows: &[Row], outcomes: &[Outcome]) -> Result<Exit> {
+fn tell_all(rows: &[Row], outcomes: &[RowResult]) -> Result<Exit> {
     let width = |column: &dyn Fn(&Row) -> String| {
         rows.iter().map(|row| column(row).chars().count()).max().unwrap_or_default()
     };

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::Exit;
-use super::arguments::{Common, Live};
+use super::arguments::{Common, LiveServer};
 use super::conduct::{self, Plan, Proof};
 use crate::error::Result;
 use crate::store::mode::Mode;
@@ -29,7 +29,7 @@ pub(super) struct Record {
     #[command(flatten)]
     common: Common,
     #[command(flatten)]
-    live: Live,
+    live: LiveServer,
 
     /// How often to record. A second recording shows what the server says anew each time
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u8).range(1..=9))]

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::Exit;
-use super::arguments::{Common, Live, Play};
+use super::arguments::{Common, LiveServer, Play};
 use super::conduct::{self, Plan, Proof, Unplayed};
 use crate::error::Result;
 use crate::store::mode::Mode;
@@ -23,7 +23,7 @@ pub(super) struct Run {
     #[command(flatten)]
     common: Common,
     #[command(flatten)]
-    live: Live,
+    live: LiveServer,
     #[command(flatten)]
     play: Play,
     /// The mode, whatever the environment says: replay, once, new_episodes, record or passthrough

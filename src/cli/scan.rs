@@ -84,21 +84,21 @@ impl Scan {
         file: &Path,
         redactor: &Redactor,
         unread: &mut Vec<Error>,
-    ) -> Result<Vec<(String, Next)>> {
+    ) -> Result<Vec<(String, Remedy)>> {
         let failed = |source| Error::io("read file", file, source);
         let data = fs::symlink_metadata(file).map_err(failed)?;
         if !data.is_file() {
-            return Ok(vec![("is no regular file".to_owned(), Next::Look)]);
+            return Ok(vec![("is no regular file".to_owned(), Remedy::Look)]);
         }
         if data.len() > LARGEST {
             let what = "was not read: it has more than 64 MiB";
-            return Ok(vec![(what.to_owned(), Next::Look)]);
+            return Ok(vec![(what.to_owned(), Remedy::Look)]);
         }
         let mut said = Vec::new();
         said.extend(
             self.larger
                 .filter(|most| data.len() > *most)
-                .map(|_| (format!("has {} bytes", data.len()), Next::Shorten)),
+                .map(|_| (format!("has {} bytes", data.len()), Remedy::Shorten)),
         );
         said.extend(orphan(file).map(|(what, next)| (what.to_owned(), next)));
         let bytes = fs::read(file).map_err(failed)?;
@@ -113,21 +113,21 @@ impl Scan {
                     self.older
                         .filter(|days| age(&cassette.recorded.at).is_some_and(|age| age > *days))
                         .map(|days| {
-                            (format!("was recorded more than {days} days ago"), Next::Record)
+                            (format!("was recorded more than {days} days ago"), Remedy::Record)
                         }),
                 );
                 redactor.audit(&cassette)
             }
             None => redactor.audit_text(&String::from_utf8_lossy(&bytes)),
         };
-        said.extend(suspects.iter().map(|it: &Suspect| (it.to_string(), Next::Revoke)));
+        said.extend(suspects.iter().map(|it: &Suspect| (it.to_string(), Remedy::Revoke)));
         Ok(said)
     }
 }
 
 /// What to do about what is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Next {
+enum Remedy {
     Revoke,
     Recover,
     Remove,
@@ -136,7 +136,7 @@ enum Next {
     Look,
 }
 
-impl Next {
+impl Remedy {
     fn told(self) -> &'static str {
         match self {
             Self::Revoke => {
@@ -170,17 +170,17 @@ fn all_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Why a file belongs to nothing, if it does not.
-fn orphan(file: &Path) -> Option<(&'static str, Next)> {
+fn orphan(file: &Path) -> Option<(&'static str, Remedy)> {
     let name = file.file_name()?.to_str()?;
     if name.ends_with(".json.part") {
         let what = "a recorder was killed and left this: `retape recover` saves it";
-        return Some((what, Next::Recover));
+        return Some((what, Remedy::Recover));
     }
     let folder = file.parent()?;
     let of = folder.file_name()?.to_str()?.strip_suffix(".bodies")?;
     let cassette = fs::read_to_string(folder.with_file_name(format!("{of}.json"))).ok();
     let is_named = cassette.is_some_and(|cassette| cassette.contains(name));
-    (!is_named).then_some(("is a body of no cassette", Next::Remove))
+    (!is_named).then_some(("is a body of no cassette", Remedy::Remove))
 }
 
 /// The cassette that a file holds, if it holds one.

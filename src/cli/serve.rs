@@ -14,7 +14,7 @@ use hyper_util::rt::TokioExecutor;
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::arguments::Live;
+use super::arguments::LiveServer;
 use super::child::{Signal, Signals};
 use super::tell;
 use crate::error::{Error, Kind, Result};
@@ -48,7 +48,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Served {
     /// Starts the server if one is to be started, and waits until it answers.
-    pub(super) async fn start(live: &Live, signals: &mut Signals) -> Result<Start> {
+    pub(super) async fn start(live: &LiveServer, signals: &mut Signals) -> Result<Start> {
         let upstream = live.upstream()?;
         let (ready, question) = match (&live.ready, &live.serve, upstream.as_deref()) {
             (Some(ready), ..) => {

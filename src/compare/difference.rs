@@ -109,10 +109,10 @@ pub fn requests(recorded: &Request, asked: &Request, open: &Open<'_>) -> Differe
 fn walked<'r, 't>(
     recorded: &Recorded<'r, 't>,
     asked: &Reading<'t>,
-    go: impl FnOnce(&mut Walk<'_, 'r, 't>),
+    go: impl FnOnce(&mut ReadingWalk<'_, 'r, 't>),
 ) -> Differences {
     let masked = [recorded.masked(recorded.reading), recorded.masked(asked)];
-    let mut walk = Walk { recorded, asked, masked: &masked, found: Differences::default() };
+    let mut walk = ReadingWalk { recorded, asked, masked: &masked, found: Differences::default() };
     go(&mut walk);
     walk.found
 }
@@ -146,14 +146,14 @@ impl Difference {
 }
 
 /// A walk through two readings side by side.
-struct Walk<'w, 'r, 't> {
+struct ReadingWalk<'w, 'r, 't> {
     recorded: &'w Recorded<'r, 't>,
     asked: &'w Reading<'t>,
     masked: &'w [Vec<u64>; 2],
     found: Differences,
 }
 
-impl<'t> Walk<'_, '_, 't> {
+impl<'t> ReadingWalk<'_, '_, 't> {
     fn requests(&mut self) {
         let (recorded, asked) = (self.recorded.reading, self.asked);
         let is_same_method = recorded.nodes[0].hash == asked.nodes[0].hash;
@@ -390,7 +390,7 @@ impl<'t> Walk<'_, '_, 't> {
 
     /// Whether two values are the same but for what is open.
     fn is_alike(&self, old: usize, new: usize) -> bool {
-        let mut walk = Walk { found: Differences::default(), ..*self };
+        let mut walk = ReadingWalk { found: Differences::default(), ..*self };
         walk.values(old, new);
         walk.found.listed.is_empty()
     }

@@ -64,7 +64,7 @@ impl Config {
     /// If it is not TOML, has a key that is not known, or a value that cannot be. The error names the
     /// line and what to do.
     pub fn parse(text: &str) -> Result<Self> {
-        let source = Source(text);
+        let source = FileText(text);
         let table = DeTable::parse(text).map_err(|error| source.not_toml(&error))?;
         let mut config = Self::default();
         for (name, value) in entries(table.get_ref()) {
@@ -78,7 +78,12 @@ impl Config {
     }
 
     /// Reads a section.
-    fn read(&mut self, source: &Source<'_>, name: &Name<'_>, value: &Value<'_>) -> Result<()> {
+    fn read(
+        &mut self,
+        source: &FileText<'_>,
+        name: &SpannedName<'_>,
+        value: &SpannedValue<'_>,
+    ) -> Result<()> {
         match &**name.get_ref() {
             "match" => self.all = source.rules(source.table(value)?)?,
             "cassette" => {
@@ -174,17 +179,17 @@ impl Config {
     }
 }
 
-pub(super) type Name<'a> = Spanned<std::borrow::Cow<'a, str>>;
-pub(super) type Value<'a> = Spanned<DeValue<'a>>;
+pub(super) type SpannedName<'a> = Spanned<std::borrow::Cow<'a, str>>;
+pub(super) type SpannedValue<'a> = Spanned<DeValue<'a>>;
 
 /// The text, to tell lines of.
-pub(super) struct Source<'t>(&'t str);
+pub(super) struct FileText<'t>(&'t str);
 
-impl Source<'_> {
+impl FileText<'_> {
     /// The tables of a section of which there may be several.
     fn sections<'v, 'i>(
         &self,
-        value: &'v Value<'i>,
+        value: &'v SpannedValue<'i>,
         expected: &'static str,
     ) -> Result<&'v toml::de::DeArray<'i>> {
         match value.get_ref() {
@@ -199,7 +204,7 @@ impl Source<'_> {
     }
 
     /// A `[[cassette]]`: a name beside what a `[match]` has.
-    fn section(&self, value: &Value<'_>) -> Result<(Meant, Rules)> {
+    fn section(&self, value: &SpannedValue<'_>) -> Result<(Meant, Rules)> {
         let table = self.table(value)?;
         let (mut glob, mut rules) = (None, Rules::default());
         for (name, value) in entries(table) {
@@ -254,7 +259,7 @@ impl Source<'_> {
         let mut faults = Vec::new();
         for (name, value) in entries(table) {
             let meant = self.meant(name.get_ref(), name.span())?;
-            let fault = |value: &Value<'_>| {
+            let fault = |value: &SpannedValue<'_>| {
                 self.text(value)?.parse().map_err(|error| self.at(error, value.span()))
             };
             faults.push((meant, self.list(value)?.iter().map(fault).collect::<Result<_>>()?));
@@ -331,8 +336,8 @@ impl Source<'_> {
         Ok(rules)
     }
 
-    fn put(&self, rules: &mut Rules, key: Key, value: &Value<'_>) -> Result<()> {
-        let mut put = |value: &Value<'_>| {
+    fn put(&self, rules: &mut Rules, key: Key, value: &SpannedValue<'_>) -> Result<()> {
+        let mut put = |value: &SpannedValue<'_>| {
             let text = self.text(value)?;
             if key == Key::Headers {
                 refuse_place(text).map_err(|error| self.at(error, value.span()))?;
@@ -348,7 +353,7 @@ impl Source<'_> {
         }
     }
 
-    fn put_pattern(&self, rules: &mut Rules, value: &Value<'_>) -> Result<()> {
+    fn put_pattern(&self, rules: &mut Rules, value: &SpannedValue<'_>) -> Result<()> {
         let (mut at, mut regex) = (None, None);
         for (name, value) in entries(self.table(value)?) {
             match &**name.get_ref() {
@@ -369,21 +374,21 @@ impl Source<'_> {
         rules.put_pattern(at, regex).map_err(|error| self.at(error, span))
     }
 
-    pub(super) fn text<'v>(&self, value: &'v Value<'_>) -> Result<&'v str> {
+    pub(super) fn text<'v>(&self, value: &'v SpannedValue<'_>) -> Result<&'v str> {
         match value.get_ref() {
             DeValue::String(text) => Ok(text),
             _ => Err(self.wrong_type(value, "a string")),
         }
     }
 
-    fn list<'v, 'i>(&self, value: &'v Value<'i>) -> Result<&'v toml::de::DeArray<'i>> {
+    fn list<'v, 'i>(&self, value: &'v SpannedValue<'i>) -> Result<&'v toml::de::DeArray<'i>> {
         match value.get_ref() {
             DeValue::Array(list) => Ok(list),
             _ => Err(self.wrong_type(value, "an array")),
         }
     }
 
-    pub(super) fn table<'v, 'i>(&self, value: &'v Value<'i>) -> Result<&'v DeTable<'i>> {
+    pub(super) fn table<'v, 'i>(&self, value: &'v SpannedValue<'i>) -> Result<&'v DeTable<'i>> {
         match value.get_ref() {
             DeValue::Table(table) => Ok(table),
             _ => Err(self.wrong_type(value, "a table")),
@@ -392,16 +397,16 @@ impl Source<'_> {
 }
 
 /// Errors.
-impl Source<'_> {
+impl FileText<'_> {
     /// How what is wrong in a section is written: that key of it which stands last before the line.
-    fn form(&self, section: &str, value: &Value<'_>, error: &Error) -> Option<String> {
+    fn form(&self, section: &str, value: &SpannedValue<'_>, error: &Error) -> Option<String> {
         let tables = match value.get_ref() {
             DeValue::Table(table) => vec![table],
             DeValue::Array(all) => all.iter().filter_map(|it| it.get_ref().as_table()).collect(),
             _ => Vec::new(),
         };
         let keys = tables.into_iter().flat_map(entries).map(|(name, _)| name);
-        let is_before = |name: &&Name<'_>| Some(self.line(name.span())) <= error.line();
+        let is_before = |name: &&SpannedName<'_>| Some(self.line(name.span())) <= error.line();
         let key = keys.filter(is_before).max_by_key(|name| name.span().start);
         form::hint(section, key.map(|name| &**name.get_ref()))
     }
@@ -415,13 +420,13 @@ impl Source<'_> {
         memchr::memchr_iter(b'\n', before).count() + 1
     }
 
-    pub(super) fn unknown(&self, name: &Name<'_>, known: &[&str]) -> Error {
+    pub(super) fn unknown(&self, name: &SpannedName<'_>, known: &[&str]) -> Error {
         let hint = nearest::hint(name.get_ref(), known);
         let error = Error::new(Kind::UnknownKey { name: name.get_ref().to_string() });
         self.at(error, name.span()).with_hint(hint)
     }
 
-    fn wrong_type(&self, value: &Value<'_>, expected: &'static str) -> Error {
+    fn wrong_type(&self, value: &SpannedValue<'_>, expected: &'static str) -> Error {
         let found = match value.get_ref() {
             DeValue::String(_) => "a string",
             DeValue::Integer(_) | DeValue::Float(_) => "a number",
@@ -440,7 +445,9 @@ impl Source<'_> {
 }
 
 /// The entries of a table in the order of the file.
-pub(super) fn entries<'v, 'i>(table: &'v DeTable<'i>) -> Vec<(&'v Name<'i>, &'v Value<'i>)> {
+pub(super) fn entries<'v, 'i>(
+    table: &'v DeTable<'i>,
+) -> Vec<(&'v SpannedName<'i>, &'v SpannedValue<'i>)> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(name, _)| name.span().start);
     entries

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
 
 use super::At;
-use super::file::{Source, Value, entries};
+use super::file::{FileText, SpannedValue, entries};
 use crate::error::{Error, Kind, Result};
 use crate::text::json::Text;
 
@@ -151,8 +151,8 @@ impl Word {
 const KEYS: [&str; 4] = ["when", "tag", "keys", "keep-alive"];
 
 /// Reading it.
-impl Source<'_> {
-    pub(super) fn protocol(&self, value: &Value<'_>) -> Result<Protocol> {
+impl FileText<'_> {
+    pub(super) fn protocol(&self, value: &SpannedValue<'_>) -> Result<Protocol> {
         let mut protocol = Protocol::default();
         for (name, value) in entries(self.table(value)?) {
             match &**name.get_ref() {
@@ -184,7 +184,7 @@ impl Source<'_> {
         tests.collect()
     }
 
-    fn telling(&self, value: &Value<'_>) -> Result<Telling> {
+    fn telling(&self, value: &SpannedValue<'_>) -> Result<Telling> {
         let DeValue::Table(table) = value.get_ref() else {
             return Ok(Telling { at: self.field(value)?, is: None });
         };
@@ -203,15 +203,15 @@ impl Source<'_> {
         Ok(Telling { at: at.ok_or_else(missing)?, is })
     }
 
-    fn field(&self, value: &Value<'_>) -> Result<At> {
+    fn field(&self, value: &SpannedValue<'_>) -> Result<At> {
         At::field(self.text(value)?).map_err(|error| self.at(error, value.span()))
     }
 
     /// One, or a list of them.
     fn some_of<T>(
         &self,
-        value: &Value<'_>,
-        read: impl Fn(&Value<'_>) -> Result<T>,
+        value: &SpannedValue<'_>,
+        read: impl Fn(&SpannedValue<'_>) -> Result<T>,
     ) -> Result<Vec<T>> {
         match value.get_ref() {
             DeValue::Array(list) => list.iter().map(read).collect(),

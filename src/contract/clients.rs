@@ -169,11 +169,11 @@ fn words<'t>(joined: impl Iterator<Item = &'t [u8]>) -> impl Iterator<Item = &'t
 /// stand in no such run.
 fn joined(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let kind = |byte: &u8| KINDS[usize::from(*byte)];
-    let is_other = move |byte: &u8| kind(byte) == Kind::Other;
+    let is_other = move |byte: &u8| kind(byte) == ByteKind::Other;
     let mut rest = text;
     std::iter::from_fn(move || {
         loop {
-            let joint = rest.iter().position(|byte| kind(byte) == Kind::Joint)?;
+            let joint = rest.iter().position(|byte| kind(byte) == ByteKind::Joint)?;
             let (before, behind) = rest.split_at(joint);
             let start = before.iter().rposition(is_other).map_or(0, |other| other + 1);
             let end = joint + behind.iter().position(is_other).unwrap_or(behind.len());
@@ -203,20 +203,20 @@ fn trimmed(mut word: &[u8]) -> &[u8] {
 
 /// What a byte is in a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ByteKind {
     Other,
     Plain,
     Joint,
 }
 
-const KINDS: [Kind; 256] = {
-    let mut kinds = [Kind::Other; 256];
+const KINDS: [ByteKind; 256] = {
+    let mut kinds = [ByteKind::Other; 256];
     let mut byte = 0;
     while byte < kinds.len() {
         if is_joint(byte as u8) {
-            kinds[byte] = Kind::Joint;
+            kinds[byte] = ByteKind::Joint;
         } else if (byte as u8).is_ascii_alphanumeric() {
-            kinds[byte] = Kind::Plain;
+            kinds[byte] = ByteKind::Plain;
         }
         byte += 1;
     }

@@ -7,7 +7,7 @@ use super::clients::member;
 use super::cut::{Cut, ReadInteraction, TypedToken};
 use super::state::State;
 use crate::cassette::{End, Interaction, Request};
-use crate::contract::invariant::{Earlier, Field, Names, Said, identified, tokens};
+use crate::contract::invariant::{Earlier, Field, FieldNumbers, Said, identified, tokens};
 use crate::identity::identifiers;
 use crate::message::{Protocols, Tag};
 use crate::text::json::Text;
@@ -17,7 +17,7 @@ use crate::text::json::Text;
 pub struct History {
     given: HashMap<String, GivenValue, foldhash::fast::RandomState>,
     /// The fields of messages that say their type.
-    names: Names,
+    names: FieldNumbers,
     turns: Vec<Turn>,
     /// The words of clients.
     chosen: Chosen,

@@ -265,9 +265,9 @@ impl Tree<'_> {
         let guessed = divisions.iter().filter(|division| !self.is_told(&division.is.feature));
         let different: BTreeSet<Vec<Witness>> = guessed.map(Division::named).collect();
         let tried = different.len() as f64;
-        let (whole, outcomes) = (Next::of(examples), outcomes(examples));
+        let (whole, outcomes) = (Followers::of(examples), outcomes(examples));
         let costs = divisions.into_iter().map(|division| {
-            let inner = division.parts.each_ref().map(|part| Next::of(part));
+            let inner = division.parts.each_ref().map(|part| Followers::of(part));
             let bits = inner.iter().map(|inner| inner.choices() + inner.within(&whole));
             let name = if self.is_told(&division.is.feature) { -TELLING } else { tried.log2() };
             (bits.sum::<f64>() + name, division)
@@ -387,9 +387,9 @@ fn outcomes<'a>(examples: &[Example<'a>]) -> BTreeMap<Succession<'a>, BTreeSet<W
 }
 
 /// How often what was seen behind what, with nothing before the first and behind the last.
-struct Next<'a>(BTreeMap<Option<&'a str>, BTreeMap<Option<&'a str>, usize>>);
+struct Followers<'a>(BTreeMap<Option<&'a str>, BTreeMap<Option<&'a str>, usize>>);
 
-impl<'a> Next<'a> {
+impl<'a> Followers<'a> {
     fn of(examples: &[Example<'a>]) -> Self {
         let mut next: BTreeMap<_, BTreeMap<_, usize>> = BTreeMap::new();
         for (from, to) in examples.iter().flat_map(|example| steps(example.word)) {

@@ -12,7 +12,7 @@ use super::order::FEWEST;
 use super::text::{BODY, EVENTS, HEADERS};
 use super::traffic::Answer;
 use super::{Contract, Kinds};
-use crate::contract::shape::{Census, Loss, Lost, Schema, Share, Source};
+use crate::contract::shape::{Census, EvidenceSource, Loss, Lost, Schema, Share};
 
 /// Something that a contract allows and does not require.
 pub(crate) struct Seen {
@@ -93,7 +93,7 @@ fn in_part(
         for answer in answers {
             let said = of(answer).iter().filter(|it| kind.is_none_or(|kind| *kind == it.kind));
             for message in said {
-                let recording = Source::recording(answer.witness.0);
+                let recording = EvidenceSource::recording(answer.witness.0);
                 // A body is a resource, a message is none.
                 let source =
                     if part == BODY { recording.within(message.text()) } else { recording };

@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 use super::asked::fields;
 use super::cut::Cut;
 use crate::cassette::{End, Interaction};
-use crate::contract::invariant::{Names, Said, is_number, place_of, said_of, things};
+use crate::contract::invariant::{FieldNumbers, Said, is_number, place_of, said_of, things};
 use crate::contract::path;
 use crate::message::Framing;
 use crate::text::json::Text;
@@ -80,7 +80,7 @@ impl State {
     /// Notes what was asked and what an answer says of things.
     pub(super) fn tell(
         &mut self,
-        names: &mut Names,
+        names: &mut FieldNumbers,
         number: usize,
         interaction: &Interaction,
         asked: Option<Text<'_>>,
@@ -105,7 +105,13 @@ impl State {
     }
 
     /// Notes what an answer says of things, and what it made or deleted.
-    fn hear(&mut self, names: &mut Names, number: usize, interaction: &Interaction, cut: &Cut) {
+    fn hear(
+        &mut self,
+        names: &mut FieldNumbers,
+        number: usize,
+        interaction: &Interaction,
+        cut: &Cut,
+    ) {
         let path = interaction.request.path_only();
         let is_made = interaction.request.method == "POST" && interaction.request.query().is_none();
         for (at, (_, json)) in cut.json().enumerate() {

@@ -148,7 +148,7 @@ impl FromStr for Contract {
         }
         // A checkout may have changed the ends of lines.
         let text = &*text.replace("\r\n", "\n");
-        let mut reader = Reader { text, anywhere: BTreeSet::new(), errors: Vec::new() };
+        let mut reader = ContractReader { text, anywhere: BTreeSet::new(), errors: Vec::new() };
         match reader.contract().filter(|_| reader.errors.is_empty()) {
             Some(contract) => Ok(contract),
             None => Err(unreadable(text, reader.errors)),
@@ -266,14 +266,14 @@ impl Block {
 }
 
 /// The text, and what is wrong with it so far.
-struct Reader<'t> {
+struct ContractReader<'t> {
     text: &'t str,
     /// Types that may come anywhere in each order.
     anywhere: BTreeSet<String>,
     errors: Vec<ParseError>,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> ContractReader<'t> {
     fn contract(&mut self) -> Option<Contract> {
         let mut block = Block::of(self.text);
         if block.lines.is_empty() {

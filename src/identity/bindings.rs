@@ -14,12 +14,12 @@ pub struct Bindings {
 /// What the pairs of one request bind, by either side.
 #[derive(Debug, Default)]
 struct Fresh<'a> {
-    live: HashMap<(Scope, &'a str), &'a str, State>,
-    recorded: HashMap<(Scope, &'a str), &'a str, State>,
+    live: HashMap<(Scope, &'a str), &'a str, HashState>,
+    recorded: HashMap<(Scope, &'a str), &'a str, HashState>,
 }
 
-pub(super) type Scoped<T> = HashMap<Scope, HashMap<String, T, State>, State>;
-type State = foldhash::fast::FixedState;
+pub(super) type Scoped<T> = HashMap<Scope, HashMap<String, T, HashState>, HashState>;
+type HashState = foldhash::fast::FixedState;
 
 /// A number with fewer characters may be drawn twice by chance.
 const LARGE: usize = 7;

@@ -33,7 +33,7 @@ pub struct Entry {
 }
 
 /// The ledger as it is written.
-struct Writer {
+struct LedgerWriter {
     entries: Vec<Entry>,
     known: HashMap<String, usize, foldhash::fast::RandomState>,
     /// What else the client said: the server only gives it back.
@@ -55,7 +55,7 @@ impl Ledger {
                 &decided
             }
         };
-        let mut writer = Writer::of(ids);
+        let mut writer = LedgerWriter::of(ids);
         for (number, interaction) in cassette.interactions.iter().enumerate() {
             writer.interaction(number, interaction);
         }
@@ -66,7 +66,7 @@ impl Ledger {
     }
 }
 
-impl Writer {
+impl LedgerWriter {
     fn of(ids: &Ids) -> Self {
         let client = ids.client.iter().map(|id| entry(id, Issuer::Client));
         let server = ids.server.iter().map(|id| entry(id, Issuer::Server));

@@ -80,9 +80,9 @@ fn ending_hour(bytes: &[u8], colon: usize) -> Option<Range<usize>> {
 
 /// How a point in time is written up to its seconds, `Ddd` for a day of the week and `Mmm` for a month, and
 /// the length of what belongs to it behind that; nothing if it is none.
-type Kind = (&'static str, fn(&[u8]) -> Option<usize>);
+type TimeNotation = (&'static str, fn(&[u8]) -> Option<usize>);
 
-const KINDS: [Kind; 10] = [
+const KINDS: [TimeNotation; 10] = [
     ("0000-00-00T00:00", of_iso),
     ("0000-00-00 00:00", of_iso),
     ("0000/00/00 00:00", of_iso),
@@ -97,7 +97,7 @@ const KINDS: [Kind; 10] = [
 ];
 
 /// The length of a point in time of that kind at the beginning.
-fn length(bytes: &[u8], (written, behind): &Kind) -> Option<usize> {
+fn length(bytes: &[u8], (written, behind): &TimeNotation) -> Option<usize> {
     let (head, rest) = bytes.split_at_checked(written.len())?;
     let is_like = |(byte, mark): (&u8, u8)| match mark {
         b'0' => byte.is_ascii_digit(),

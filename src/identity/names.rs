@@ -173,7 +173,7 @@ impl Names {
                 here.into_iter().flatten().filter(|it| it.at == reading.place(node).to_string());
             let here: Vec<&Placed> = here.collect();
             let name = called(reading, node);
-            let value = Value { node: it, name: &name, role: calls.role(reading, node) };
+            let value = PlacedValue { node: it, name: &name, role: calls.role(reading, node) };
             let open = self.parts(&value, &here);
             found.extend(open.into_iter().map(|(range, scope)| {
                 let same = here.iter().find(|it| it.value == value.node.text[range.clone()]);
@@ -184,8 +184,8 @@ impl Names {
         found
     }
 
-    fn parts(&self, value: &Value<'_, '_>, here: &[&Placed]) -> Vec<(Range<usize>, Scope)> {
-        let Value { node, name, role } = value;
+    fn parts(&self, value: &PlacedValue<'_, '_>, here: &[&Placed]) -> Vec<(Range<usize>, Scope)> {
+        let PlacedValue { node, name, role } = value;
         let text = &*node.text;
         let whole = |scope| vec![(0..text.len(), scope)];
         match (node.rule, role) {
@@ -284,13 +284,13 @@ fn day_of_field(text: &str) -> Option<u64> {
 }
 
 /// A value and what is known of its place.
-struct Value<'n, 't> {
+struct PlacedValue<'n, 't> {
     node: &'n Node<'t>,
     name: &'n str,
     role: Option<Role>,
 }
 
-impl Value<'_, '_> {
+impl PlacedValue<'_, '_> {
     fn form(&self) -> Form {
         form(self.node)
     }

@@ -6,7 +6,7 @@ use crate::text::amazon::{Prefix, first};
 
 /// Cuts a stream into its messages, whatever the pieces it arrives in.
 #[derive(Debug, Clone, Default)]
-pub struct Decoder {
+pub struct AmazonDecoder {
     /// The beginning of a message that is not complete.
     begun: Vec<u8>,
     at: usize,
@@ -24,7 +24,7 @@ pub struct Item {
     pub range: Range<usize>,
 }
 
-impl Decoder {
+impl AmazonDecoder {
     /// A decoder for a body of which nothing has come yet.
     pub fn new() -> Self {
         Self::default()

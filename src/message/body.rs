@@ -40,17 +40,17 @@ pub struct Messages {
 /// them with the chunk and time at which each had come.
 #[derive(Debug, Clone)]
 pub struct Decoder {
-    state: State,
+    state: FramingDecoder,
     protocols: Protocols,
     /// Where each chunk ended, and when it came.
     chunks: Vec<(usize, u64)>,
 }
 
 #[derive(Debug, Clone)]
-enum State {
+enum FramingDecoder {
     EventStream(sse::Decoder),
     Lines(ndjson::Decoder),
-    Amazon(amazon::Decoder),
+    Amazon(amazon::AmazonDecoder),
     Json(Vec<u8>),
     Opaque,
 }
@@ -140,11 +140,11 @@ impl Decoder {
     /// A decoder for a body of which nothing has come yet.
     pub fn new(framing: Framing, protocols: Protocols) -> Self {
         let state = match framing {
-            Framing::EventStream => State::EventStream(sse::Decoder::new()),
-            Framing::Lines => State::Lines(ndjson::Decoder::new()),
-            Framing::Amazon => State::Amazon(amazon::Decoder::new()),
-            Framing::Json => State::Json(Vec::new()),
-            Framing::Opaque => State::Opaque,
+            Framing::EventStream => FramingDecoder::EventStream(sse::Decoder::new()),
+            Framing::Lines => FramingDecoder::Lines(ndjson::Decoder::new()),
+            Framing::Amazon => FramingDecoder::Amazon(amazon::AmazonDecoder::new()),
+            Framing::Json => FramingDecoder::Json(Vec::new()),
+            Framing::Opaque => FramingDecoder::Opaque,
         };
         Self { state, protocols, chunks: Vec::new() }
     }
@@ -156,23 +156,23 @@ impl Decoder {
         let begin = self.chunks.last().map_or(0, |(end, _)| *end);
         self.chunks.push((begin + bytes.len(), ms));
         match &mut self.state {
-            State::EventStream(decoder) => {
+            FramingDecoder::EventStream(decoder) => {
                 let items = decoder.push(bytes).into_iter();
                 items.filter_map(|item| event(item, came, &self.protocols)).collect()
             }
-            State::Lines(decoder) => {
+            FramingDecoder::Lines(decoder) => {
                 let items = decoder.push(bytes).into_iter();
                 items.map(|item| line(item, came, &self.protocols)).collect()
             }
-            State::Amazon(decoder) => {
+            FramingDecoder::Amazon(decoder) => {
                 let items = decoder.push(bytes).into_iter();
                 items.map(|item| packed(item, came, &self.protocols)).collect()
             }
-            State::Json(body) => {
+            FramingDecoder::Json(body) => {
                 body.extend_from_slice(bytes);
                 Vec::new()
             }
-            State::Opaque => Vec::new(),
+            FramingDecoder::Opaque => Vec::new(),
         }
     }
 
@@ -181,14 +181,16 @@ impl Decoder {
         let Some((_, ms)) = self.chunks.last() else { return Left::default() };
         let came = (self.chunks.len() - 1, *ms);
         match self.state {
-            State::EventStream(decoder) => Left { messages: Vec::new(), rest: decoder.rest() },
-            State::Lines(decoder) => {
+            FramingDecoder::EventStream(decoder) => {
+                Left { messages: Vec::new(), rest: decoder.rest() }
+            }
+            FramingDecoder::Lines(decoder) => {
                 let last = decoder.finish().map(|item| line(item, came, &self.protocols));
                 Left { messages: last.into_iter().collect(), rest: None }
             }
-            State::Amazon(decoder) => Left { messages: Vec::new(), rest: decoder.rest() },
-            State::Json(body) => Left::of_json(&body, &self.chunks, &self.protocols),
-            State::Opaque => Left::default(),
+            FramingDecoder::Amazon(decoder) => Left { messages: Vec::new(), rest: decoder.rest() },
+            FramingDecoder::Json(body) => Left::of_json(&body, &self.chunks, &self.protocols),
+            FramingDecoder::Opaque => Left::default(),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use super::graphql::{self, Called};
-use super::levels::{Levels, Names};
+use super::levels::{KeyNames, Levels};
 use super::name::{self, Tells};
 use super::rule::Notes;
 use super::{body, header, value};
@@ -23,7 +23,7 @@ pub(super) fn find(json: Text<'_>, notes: &mut Notes<'_>) -> Vec<Edit> {
 pub(super) fn find_called(json: Text<'_>, called: Called, notes: &mut Notes<'_>) -> Vec<Edit> {
     let has_keys = may_hold_key(json.as_str().as_bytes());
     let (levels, edits) = (Levels::default(), Vec::new());
-    let mut walk = Walk { json, has_keys, levels, called, edits, notes };
+    let mut walk = JsonWalk { json, has_keys, levels, called, edits, notes };
     let mut tokens = json.tokens();
     while let Some(token) = tokens.next() {
         match token {
@@ -48,7 +48,7 @@ pub(super) fn may_hold_key(text: &[u8]) -> bool {
     FINDER.find(text).is_some()
 }
 
-struct Walk<'a, 'n, 's> {
+struct JsonWalk<'a, 'n, 's> {
     json: Text<'a>,
     /// Whether there may be JSON Web Keys.
     has_keys: bool,
@@ -58,10 +58,10 @@ struct Walk<'a, 'n, 's> {
     notes: &'n mut Notes<'s>,
 }
 
-impl<'a> Walk<'a, '_, '_> {
+impl<'a> JsonWalk<'a, '_, '_> {
     fn open(&mut self, container: Container, end: usize) {
         self.call(end - 1);
-        let key = self.levels.last().filter(|level| level.names != Names::Schemas);
+        let key = self.levels.last().filter(|level| level.names != KeyNames::Schemas);
         let key = key.and_then(|level| level.key.clone());
         let holder = key.filter(|key| {
             matches!(self.notes.field(key), Tells::Secret | Tells::Secrets | Tells::Holder)
@@ -109,7 +109,7 @@ impl<'a> Walk<'a, '_, '_> {
     fn name_of(&self, inner: &str) -> Option<String> {
         let level = self.levels.last()?;
         let key = level.key.as_deref();
-        if level.names == Names::OfKey && key.is_some_and(|key| OF_PRIVATE_KEYS.contains(&key)) {
+        if level.names == KeyNames::OfKey && key.is_some_and(|key| OF_PRIVATE_KEYS.contains(&key)) {
             return key.map(str::to_owned);
         }
         let named = key.filter(|key| match self.notes.field(key) {

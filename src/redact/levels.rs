@@ -17,12 +17,12 @@ pub(super) struct Level<'a> {
     /// The name that makes all strings below it secrets.
     pub(super) holder: Option<Cow<'a, str>>,
     /// What its own keys are.
-    pub(super) names: Names,
+    pub(super) names: KeyNames,
 }
 
 /// What the keys of a container are.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Names {
+pub(super) enum KeyNames {
     /// Names of values.
     Values,
     /// Names of values in an element of an array.
@@ -49,10 +49,12 @@ impl<'a> Levels<'a> {
         let above = self.0.last();
         let names = match above.and_then(|level| level.key.as_deref()) {
             Some("properties" | "patternProperties" | "$defs" | "definitions" | "flows") => {
-                Names::Schemas
+                KeyNames::Schemas
             }
-            _ if above.is_some_and(|level| level.container == Container::Array) => Names::Columns,
-            _ => Names::Values,
+            _ if above.is_some_and(|level| level.container == Container::Array) => {
+                KeyNames::Columns
+            }
+            _ => KeyNames::Values,
         };
         let holder = above.and_then(|level| level.holder.clone()).or(holder);
         self.0.push(Level { container, key: None, holder, names });
@@ -61,7 +63,7 @@ impl<'a> Levels<'a> {
     /// The object that was opened last is a JSON Web Key.
     pub(super) fn hold_key(&mut self) {
         if let Some(level) = self.0.last_mut() {
-            level.names = Names::OfKey;
+            level.names = KeyNames::OfKey;
         }
     }
 
@@ -101,7 +103,7 @@ impl<'a> Levels<'a> {
     pub(super) fn listed(&self) -> Option<&str> {
         let [.., above, level] = &self.0[..] else { return None };
         let is_value = level.key.as_deref().is_none_or(name::is_qualifier);
-        above.key.as_deref().filter(|_| is_value && above.names != Names::Schemas)
+        above.key.as_deref().filter(|_| is_value && above.names != KeyNames::Schemas)
     }
 
     /// What the string that comes is called, if what stands above makes it a secret.
@@ -114,7 +116,7 @@ impl<'a> Levels<'a> {
                 Some(key) => Spot::Entry(key),
                 None => Spot::Element,
             },
-            (Some(key), Names::Columns) => Spot::Column(key),
+            (Some(key), KeyNames::Columns) => Spot::Column(key),
             (Some(key), _) => Spot::Entry(key),
         };
         name::below(level.holder.as_deref()?, spot)

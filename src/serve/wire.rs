@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::lines::{Lines, is_answer, refusal};
-use super::websocket::{Event, Reader, Violation, Writer};
+use super::websocket::{Reader, SocketEvent, Violation, Writer};
 use crate::cassette::{Content, Frame};
 
 /// Reads the frames that one side sends.
@@ -35,7 +35,7 @@ impl FrameReader {
     /// # Errors
     ///
     /// If the protocol of a WebSocket is broken.
-    pub fn next(&mut self, bytes: &mut &[u8]) -> Result<Option<Event>, Violation> {
+    pub fn next(&mut self, bytes: &mut &[u8]) -> Result<Option<SocketEvent>, Violation> {
         match self {
             Self::Socket(reader) => reader.next(bytes),
             Self::Lines(lines) => Ok(lines.next(bytes).map(said)),
@@ -57,7 +57,7 @@ impl FrameReader {
     }
 
     /// What the side has said at its end: a line may have no end of its own.
-    pub fn last(&mut self) -> Option<Event> {
+    pub fn last(&mut self) -> Option<SocketEvent> {
         match self {
             Self::Socket(_) => None,
             Self::Lines(lines) => lines.last().map(said),
@@ -65,8 +65,8 @@ impl FrameReader {
     }
 }
 
-fn said(line: Bytes) -> Event {
-    Event::Frame(Content::Text(line), Vec::new())
+fn said(line: Bytes) -> SocketEvent {
+    SocketEvent::Frame(Content::Text(line), Vec::new())
 }
 
 impl FrameWriter {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 tokio::task_local! {
-    static RUN: Run;
+    static RUN: TestRun;
 }
 
 /// The texts that a test has asserted, in order.
@@ -19,7 +19,7 @@ tokio::task_local! {
 pub struct Asserted(Arc<Mutex<Vec<String>>>);
 
 /// A run of a test.
-struct Run {
+struct TestRun {
     asserted: Asserted,
     /// How many texts it has asserted, if the test runs once more.
     again: Option<AtomicUsize>,
@@ -28,12 +28,12 @@ struct Run {
 impl Asserted {
     /// Runs the test.
     pub async fn first<T>(&self, test: impl Future<Output = T>) -> T {
-        RUN.scope(Run { asserted: self.clone(), again: None }, test).await
+        RUN.scope(TestRun { asserted: self.clone(), again: None }, test).await
     }
 
     /// Runs it once more.
     pub async fn again<T>(&self, test: impl Future<Output = T>) -> T {
-        RUN.scope(Run { asserted: self.clone(), again: Some(AtomicUsize::new(0)) }, test).await
+        RUN.scope(TestRun { asserted: self.clone(), again: Some(AtomicUsize::new(0)) }, test).await
     }
 }
 

@@ -29,14 +29,14 @@ const NESTED: &str = "bytes";
 
 /// A message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Message<'a> {
-    fields: Vec<(&'a str, Value<'a>)>,
+pub(crate) struct AmazonMessage<'a> {
+    fields: Vec<(&'a str, AmazonValue<'a>)>,
     payload: &'a [u8],
 }
 
 /// The value of a header field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Value<'a> {
+enum AmazonValue<'a> {
     Truth(bool),
     /// A number of so many bytes: its kind, and the bytes.
     Number(u8, &'a [u8]),
@@ -48,7 +48,7 @@ enum Value<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Prefix<'a> {
     /// A message of so many bytes.
-    Message(Message<'a>, usize),
+    Message(AmazonMessage<'a>, usize),
     /// Less than one.
     Part,
     /// Something else: the checksums do not agree.
@@ -79,7 +79,7 @@ pub(crate) fn first(bytes: &[u8]) -> Prefix<'_> {
     let (fields, payload) = content[PRELUDE..].split_at(fields);
     match read_fields(fields) {
         Some(fields) if sum == checksum(content).to_be_bytes() => {
-            Prefix::Message(Message { fields, payload }, length)
+            Prefix::Message(AmazonMessage { fields, payload }, length)
         }
         _ => Prefix::Other,
     }
@@ -126,12 +126,12 @@ pub(crate) fn is_message(line: Text<'_>) -> bool {
     message(line).is_some()
 }
 
-impl Message<'_> {
+impl AmazonMessage<'_> {
     /// What says what it is.
     pub(crate) fn kind(&self) -> Option<&str> {
         TYPES.iter().find_map(|name| {
             self.fields.iter().find_map(|(field, value)| match value {
-                Value::Text(text) if field == name => Some(*text),
+                AmazonValue::Text(text) if field == name => Some(*text),
                 _ => None,
             })
         })
@@ -193,7 +193,7 @@ impl Message<'_> {
     }
 }
 
-impl Value<'_> {
+impl AmazonValue<'_> {
     fn write(&self, line: &mut String) {
         let (name, text) = match self {
             Self::Truth(truth) => return line.push_str(if *truth { "true" } else { "false" }),
@@ -214,7 +214,7 @@ impl Value<'_> {
     }
 }
 
-fn read_fields(mut bytes: &[u8]) -> Option<Vec<(&str, Value<'_>)>> {
+fn read_fields(mut bytes: &[u8]) -> Option<Vec<(&str, AmazonValue<'_>)>> {
     let mut fields = Vec::new();
     while let Some((length, rest)) = bytes.split_first() {
         let (name, rest) = rest.split_at_checked((*length).into())?;
@@ -226,19 +226,19 @@ fn read_fields(mut bytes: &[u8]) -> Option<Vec<(&str, Value<'_>)>> {
     Some(fields)
 }
 
-fn read_value(kind: u8, bytes: &[u8]) -> Option<(Value<'_>, &[u8])> {
+fn read_value(kind: u8, bytes: &[u8]) -> Option<(AmazonValue<'_>, &[u8])> {
     if let Some((.., length)) = NUMBERS.iter().find(|(_, other, _)| *other == kind) {
         let (number, rest) = bytes.split_at_checked(*length)?;
-        return Some((Value::Number(kind, number), rest));
+        return Some((AmazonValue::Number(kind, number), rest));
     }
     if let 0 | 1 = kind {
-        return Some((Value::Truth(kind == 0), bytes));
+        return Some((AmazonValue::Truth(kind == 0), bytes));
     }
     let (length, rest) = bytes.split_first_chunk::<2>()?;
     let (value, rest) = rest.split_at_checked(u16::from_be_bytes(*length).into())?;
     match kind {
-        6 => Some((Value::Bytes(value), rest)),
-        7 => Some((Value::Text(std::str::from_utf8(value).ok()?), rest)),
+        6 => Some((AmazonValue::Bytes(value), rest)),
+        7 => Some((AmazonValue::Text(std::str::from_utf8(value).ok()?), rest)),
         _ => None,
     }
 }

@@ -15,9 +15,9 @@ use crate::text::words::shown;
 const PIECE: usize = 16 << 10;
 
 /// Decodes a compressed body piece by piece: each piece gives what it makes readable.
-pub struct Live(State);
+pub struct Live(Decompressor);
 
-enum State {
+enum Decompressor {
     Gzip(Box<MultiGzDecoder<Sink>>),
     Deflate(Box<Inflate>),
     Brotli(Box<DecompressorWriter<Sink>>),
@@ -43,10 +43,12 @@ impl Live {
 
     fn into_sink(coding: Coding, sink: Sink) -> Self {
         Self(match coding {
-            Coding::Gzip => State::Gzip(Box::new(MultiGzDecoder::new(sink))),
-            Coding::Deflate => State::Deflate(Box::new(Inflate { sink, ..Inflate::default() })),
-            Coding::Brotli => State::Brotli(Box::new(DecompressorWriter::new(sink, PIECE))),
-            Coding::Zstd => State::Zstd(Zstd::default()),
+            Coding::Gzip => Decompressor::Gzip(Box::new(MultiGzDecoder::new(sink))),
+            Coding::Deflate => {
+                Decompressor::Deflate(Box::new(Inflate { sink, ..Inflate::default() }))
+            }
+            Coding::Brotli => Decompressor::Brotli(Box::new(DecompressorWriter::new(sink, PIECE))),
+            Coding::Zstd => Decompressor::Zstd(Zstd::default()),
         })
     }
 
@@ -54,23 +56,23 @@ impl Live {
     /// nothing more to read.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
         let decoded = match &mut self.0 {
-            State::Gzip(decoder) => {
+            Decompressor::Gzip(decoder) => {
                 decoder.get_mut().came += bytes.len();
                 decoder.write_all(bytes).and_then(|()| decoder.flush()).map(|()| decoder.get_mut())
             }
-            State::Deflate(decoder) => {
+            Decompressor::Deflate(decoder) => {
                 decoder.sink().came += bytes.len();
                 decoder.push(bytes).map(|()| decoder.sink())
             }
-            State::Brotli(decoder) => {
+            Decompressor::Brotli(decoder) => {
                 decoder.get_mut().came += bytes.len();
                 decoder.write_all(bytes).map(|()| decoder.get_mut())
             }
-            State::Zstd(decoder) => {
+            Decompressor::Zstd(decoder) => {
                 let decoded = decoder.push(bytes);
                 return self.or_damaged(decoded);
             }
-            State::Damaged => return Vec::new(),
+            Decompressor::Damaged => return Vec::new(),
         };
         let decoded = decoded.map(Sink::take);
         self.or_damaged(decoded)
@@ -92,32 +94,32 @@ impl Live {
 
     /// Whether something came that cannot be decoded.
     pub fn is_damaged(&self) -> bool {
-        matches!(self.0, State::Damaged)
+        matches!(self.0, Decompressor::Damaged)
     }
 
     /// What else can be read when nothing more comes; nothing if the body is damaged or cut short.
     pub fn finish(self) -> Option<Vec<u8>> {
         match self.0 {
-            State::Gzip(mut decoder) => {
+            Decompressor::Gzip(mut decoder) => {
                 decoder.try_finish().ok()?;
                 Some(decoder.get_mut().take())
             }
-            State::Deflate(mut decoder) => decoder.is_whole().then(|| decoder.sink().take()),
-            State::Brotli(mut decoder) => {
+            Decompressor::Deflate(mut decoder) => decoder.is_whole().then(|| decoder.sink().take()),
+            Decompressor::Brotli(mut decoder) => {
                 decoder.close().ok()?;
                 Some(decoder.get_mut().take())
             }
-            State::Zstd(mut decoder) => {
+            Decompressor::Zstd(mut decoder) => {
                 let rest = decoder.finish().ok()?;
                 decoder.is_whole().then_some(rest)
             }
-            State::Damaged => None,
+            Decompressor::Damaged => None,
         }
     }
 
     fn or_damaged(&mut self, decoded: io::Result<Vec<u8>>) -> Vec<u8> {
         decoded.unwrap_or_else(|_| {
-            self.0 = State::Damaged;
+            self.0 = Decompressor::Damaged;
             Vec::new()
         })
     }

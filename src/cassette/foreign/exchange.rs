@@ -20,17 +20,17 @@ pub(super) struct Exchange {
     pub(super) method: String,
     /// The whole address; a path, where the server is not known.
     pub(super) url: String,
-    pub(super) asked: Message,
+    pub(super) asked: HttpMessage,
     pub(super) status: u64,
     pub(super) reason: String,
-    pub(super) answered: Message,
+    pub(super) answered: HttpMessage,
     /// What went over it, if it is a WebSocket.
     pub(super) frames: Vec<Frame>,
 }
 
 /// Header and body.
 #[derive(Debug, Default)]
-pub(super) struct Message {
+pub(super) struct HttpMessage {
     pub(super) headers: Headers,
     pub(super) body: Bytes,
 }

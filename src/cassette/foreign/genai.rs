@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::exchange::{Exchange, Message};
+use super::exchange::{Exchange, HttpMessage};
 use super::{base64, fields, joined, sides};
 use crate::cassette::Headers;
 use crate::error::Result;
@@ -41,12 +41,12 @@ pub(super) fn exchange(interaction: &Tree) -> Result<Exchange> {
     Ok(Exchange {
         method: request.text_of("method").unwrap_or("POST").to_owned(),
         url,
-        asked: Message {
+        asked: HttpMessage {
             headers: headers(request),
             body: request.items_of(SEGMENTS).iter().map(Tree::to_json).collect::<String>().into(),
         },
         status: response.get("status_code").and_then(Tree::count).unwrap_or(200),
-        answered: Message { headers: answered, body },
+        answered: HttpMessage { headers: answered, body },
         ..Exchange::default()
     })
 }

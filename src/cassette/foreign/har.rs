@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::exchange::{Exchange, Message};
+use super::exchange::{Exchange, HttpMessage};
 use super::{base64, fields, joined, sides};
 use crate::cassette::{Content, Frame, Headers, Peer};
 use crate::error::Result;
@@ -38,10 +38,13 @@ pub(super) fn exchange(entry: &Tree) -> Result<Exchange> {
         at: entry.text_of("startedDateTime").map(str::to_owned),
         method: request.text_of("method").unwrap_or("GET").to_owned(),
         url: request.text_of("url").unwrap_or_default().to_owned(),
-        asked: Message { headers: headers(request), body: posted(request.get("postData")) },
+        asked: HttpMessage { headers: headers(request), body: posted(request.get("postData")) },
         status: response.get("status").and_then(Tree::count).unwrap_or_default(),
         reason: response.text_of("statusText").unwrap_or_default().to_owned(),
-        answered: Message { headers: headers(response), body: content(response.get("content"))? },
+        answered: HttpMessage {
+            headers: headers(response),
+            body: content(response.get("content"))?,
+        },
         frames: frames(entry)?,
     })
 }

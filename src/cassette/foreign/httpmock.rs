@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
-use super::exchange::{Exchange, Message};
+use super::exchange::{Exchange, HttpMessage};
 use super::{base64, fields, refused, with_query};
 use crate::cassette::Headers;
 use crate::error::Result;
@@ -36,9 +36,9 @@ pub(super) fn exchange(mock: &Tree) -> Result<Exchange> {
     Ok(Exchange {
         method: when.text_of("method").unwrap_or("GET").to_owned(),
         url: with_query(&(origin + path), &form::encoded(query)),
-        asked: Message { headers: headers(when), body: body(when)? },
+        asked: HttpMessage { headers: headers(when), body: body(when)? },
         status: then.get("status").and_then(Tree::count).unwrap_or(200),
-        answered: Message { headers: headers(then), body: body(then)? },
+        answered: HttpMessage { headers: headers(then), body: body(then)? },
         ..Exchange::default()
     })
 }

@@ -48,7 +48,7 @@ pub struct Corrected {
 }
 
 /// A format of another tool.
-struct Format {
+struct ToolFormat {
     /// The tool.
     tool: &'static str,
     /// What tells a file of it, for people.
@@ -60,64 +60,64 @@ struct Format {
 }
 
 /// All formats, in the order in which they are tried.
-const FORMATS: &[Format] = &[
-    Format {
+const FORMATS: &[ToolFormat] = &[
+    ToolFormat {
         tool: "VCR for Ruby",
         sign: "`http_interactions` with `uri` in each `request`",
         is_it: vcr::is_ruby,
         each: vcr::each,
         exchange: vcr::exchange,
     },
-    Format {
+    ToolFormat {
         tool: "vcrpy",
         sign: "`interactions` with `uri` in each `request`",
         is_it: vcr::is_it,
         each: vcr::each,
         exchange: vcr::exchange,
     },
-    Format {
+    ToolFormat {
         tool: "go-vcr",
         sign: "`interactions` with `url` in each `request`",
         is_it: govcr::is_it,
         each: vcr::each,
         exchange: govcr::exchange,
     },
-    Format {
+    ToolFormat {
         tool: "google-genai",
         sign: "`interactions` with `body_segments` in each `response`",
         is_it: genai::is_it,
         each: genai::each,
         exchange: genai::exchange,
     },
-    Format {
+    ToolFormat {
         tool: "Polly",
         sign: "`log` with `entries`, and itself as the `creator`",
         is_it: har::is_polly,
         each: har::each,
         exchange: har::exchange,
     },
-    Format {
+    ToolFormat {
         tool: "HAR",
         sign: "`log` with `entries`",
         is_it: har::is_it,
         each: har::each,
         exchange: har::exchange,
     },
-    Format {
+    ToolFormat {
         tool: "WireMock",
         sign: "`request` and `response`, or `mappings` of them",
         is_it: wiremock::is_it,
         each: wiremock::each,
         exchange: wiremock::exchange,
     },
-    Format {
+    ToolFormat {
         tool: "httpmock",
         sign: "`when` and `then`",
         is_it: httpmock::is_it,
         each: httpmock::each,
         exchange: httpmock::exchange,
     },
-    Format {
+    ToolFormat {
         tool: "nock",
         sign: "a list with `scope` and `path` in each item",
         is_it: nock::is_it,

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::exchange::{Exchange, Message};
+use super::exchange::{Exchange, HttpMessage};
 use super::{fields, joined, refused};
 use crate::cassette::Headers;
 use crate::error::Result;
@@ -27,12 +27,15 @@ pub(super) fn exchange(definition: &Tree) -> Result<Exchange> {
     Ok(Exchange {
         method: definition.text_of("method").unwrap_or("GET").to_owned(),
         url: format!("{}{}", part("scope"), part("path")),
-        asked: Message {
+        asked: HttpMessage {
             headers: header(definition.get("reqheaders")),
             body: body(definition.get("body"), false)?,
         },
         status: definition.get("status").and_then(Tree::count).unwrap_or(200),
-        answered: Message { body: body(definition.get("response"), is_binary)?, headers: answered },
+        answered: HttpMessage {
+            body: body(definition.get("response"), is_binary)?,
+            headers: answered,
+        },
         ..Exchange::default()
     })
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::exchange::{Exchange, Message};
+use super::exchange::{Exchange, HttpMessage};
 use super::{base64, fields, joined, refused, sides};
 use crate::error::Result;
 use crate::text::tree::Tree;
@@ -51,9 +51,9 @@ pub(super) fn exchange(interaction: &Tree) -> Result<Exchange> {
     })
 }
 
-pub(super) fn message(side: &Tree) -> Result<Message> {
+pub(super) fn message(side: &Tree) -> Result<HttpMessage> {
     let headers = side.members_of("headers").iter().map(|(name, value)| (name, value));
-    Ok(Message { headers: fields(headers), body: body_of(side)? })
+    Ok(HttpMessage { headers: fields(headers), body: body_of(side)? })
 }
 
 /// The body. `parsed_body` is how pydantic-ai keeps JSON: its serializer dumps it when it is played.

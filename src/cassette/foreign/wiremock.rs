@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::exchange::{Exchange, Message};
+use super::exchange::{Exchange, HttpMessage};
 use super::{base64, fields, refused, with_query};
 use crate::cassette::Headers;
 use crate::error::Result;
@@ -37,10 +37,10 @@ pub(super) fn exchange(mapping: &Tree) -> Result<Exchange> {
     Ok(Exchange {
         method: method.to_owned(),
         url: address(request)?,
-        asked: Message { headers: asked_headers(request), body: asked_body(request)? },
+        asked: HttpMessage { headers: asked_headers(request), body: asked_body(request)? },
         status: response.get("status").and_then(Tree::count).unwrap_or(200),
         reason: response.text_of("statusMessage").unwrap_or_default().to_owned(),
-        answered: Message { headers: fields(headers), body: answered_body(response)? },
+        answered: HttpMessage { headers: fields(headers), body: answered_body(response)? },
         ..Exchange::default()
     })
 }

@@ -250,7 +250,7 @@ fn read_origin(reader: &mut Reader<'_>) -> Result<String> {
 
 /// The members of an answer, as they were read.
 #[derive(Default)]
-struct Answer<'a> {
+struct AnswerMembers<'a> {
     ms: Option<u64>,
     interim: Vec<Interim>,
     status: Option<u16>,
@@ -277,7 +277,7 @@ fn read_outcome(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<Outcom
         "end",
     ];
     let here = reader.clone();
-    let mut answer = Answer::default();
+    let mut answer = AnswerMembers::default();
     reader.object(&[MEMBERS, Parts::MEMBERS, Form::WHOLE], |reader, name| {
         match name {
             "ms" => answer.ms = Some(reader.number()?),
@@ -298,7 +298,7 @@ fn read_outcome(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<Outcom
     answer.into_outcome(&here, fetch)
 }
 
-impl<'a> Answer<'a> {
+impl<'a> AnswerMembers<'a> {
     fn into_outcome(self, here: &Reader<'a>, fetch: &mut Fetch<'_>) -> Result<Outcome> {
         let headers = self.headers.unwrap_or_default();
         let layout = self.parts.layout();

@@ -15,12 +15,12 @@ use crate::text::words::words;
 /// What an object cannot say (a field that comes again, a carriage return within a line) is not looked
 /// for: the writer reads what it has written, and takes another form.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Events<'a>(Vec<Event<'a>>);
+pub(super) struct Events<'a>(Vec<EventLines<'a>>);
 
 /// The lines of an event in order.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Event<'a> {
-    lines: Vec<(FieldKind, Value<'a>)>,
+struct EventLines<'a> {
+    lines: Vec<(FieldKind, LineValue<'a>)>,
     /// The layout of its JSON, where it is not the one of the stream.
     style: Option<Style>,
 }
@@ -35,7 +35,7 @@ enum FieldKind {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Value<'a> {
+enum LineValue<'a> {
     /// Nothing stands behind the colon, not even the space that does elsewhere.
     Nothing,
     Text(Cow<'a, str>),
@@ -47,7 +47,7 @@ impl<'a> Events<'a> {
     /// that of the stream is taken where one event has one layout.
     pub(super) fn of(text: &'a str, framing: Framing, style: Style) -> Option<Self> {
         let mut events = Vec::new();
-        let mut event = Event::default();
+        let mut event = EventLines::default();
         for line in sse::lines(text.as_bytes()) {
             if line.ending(text) != framing.eol {
                 return None;
@@ -69,11 +69,11 @@ impl<'a> Events<'a> {
             let layout = event.style.unwrap_or(style).layout;
             for (field, value) in &event.lines {
                 text.push_str(field.on_wire());
-                text.push_str(if *value == Value::Nothing { ":" } else { framing.colon });
+                text.push_str(if *value == LineValue::Nothing { ":" } else { framing.colon });
                 match value {
-                    Value::Nothing => {}
-                    Value::Text(value) => text.push_str(value),
-                    Value::Json(json) => layout.write(*json, &mut text),
+                    LineValue::Nothing => {}
+                    LineValue::Text(value) => text.push_str(value),
+                    LineValue::Json(json) => layout.write(*json, &mut text),
                 }
                 text.push_str(framing.eol);
             }
@@ -84,7 +84,7 @@ impl<'a> Events<'a> {
 
     /// The layout of the first JSON that tells one.
     pub(super) fn style(&self) -> Option<Style> {
-        let layout = self.0.iter().flat_map(Event::json).find_map(telling)?;
+        let layout = self.0.iter().flat_map(EventLines::json).find_map(telling)?;
         Some(Style::on_line(layout))
     }
 
@@ -99,13 +99,13 @@ impl<'a> Events<'a> {
 
     pub(super) fn read(reader: &mut Reader<'a>) -> Result<Self> {
         if reader.peek() != b'[' {
-            return Ok(Self(vec![Event::read(reader)?]));
+            return Ok(Self(vec![EventLines::read(reader)?]));
         }
-        reader.list(Event::read).map(Self)
+        reader.list(EventLines::read).map(Self)
     }
 }
 
-impl<'a> Event<'a> {
+impl<'a> EventLines<'a> {
     /// Makes JSON of what is JSON. Nothing if there are no lines.
     fn settle(&mut self, usual: Style) -> Option<()> {
         if self.lines.is_empty() {
@@ -115,7 +115,7 @@ impl<'a> Event<'a> {
             if *field != FieldKind::Data {
                 continue;
             }
-            let Value::Text(Cow::Borrowed(payload)) = *value else { continue };
+            let LineValue::Text(Cow::Borrowed(payload)) = *value else { continue };
             let Some(json) = Text::read_container(payload) else { continue };
             let fits = [self.style.unwrap_or(usual).layout, Layout::Compact, Layout::Spaced]
                 .into_iter()
@@ -125,15 +125,15 @@ impl<'a> Event<'a> {
                 Some(layout) if self.style.is_none() => self.style = Some(Style::on_line(layout)),
                 _ => continue,
             }
-            *value = Value::Json(json);
+            *value = LineValue::Json(json);
         }
         Some(())
     }
 
     fn json(&self) -> impl Iterator<Item = Text<'a>> + '_ {
         self.lines.iter().filter_map(|(_, value)| match value {
-            Value::Json(json) => Some(*json),
-            Value::Text(_) | Value::Nothing => None,
+            LineValue::Json(json) => Some(*json),
+            LineValue::Text(_) | LineValue::Nothing => None,
         })
     }
 
@@ -166,12 +166,12 @@ impl<'a> Event<'a> {
                 }
                 Some(field) if field.has_lines() && reader.peek() == b'[' => {
                     reader.array(|reader| {
-                        event.lines.push((field, Value::read(reader, field)?));
+                        event.lines.push((field, LineValue::read(reader, field)?));
                         Ok(())
                     })
                 }
                 Some(field) => {
-                    event.lines.push((field, Value::read(reader, field)?));
+                    event.lines.push((field, LineValue::read(reader, field)?));
                     Ok(())
                 }
             },
@@ -198,7 +198,7 @@ impl FieldKind {
     }
 }
 
-impl<'a> Value<'a> {
+impl<'a> LineValue<'a> {
     fn is_array(&self) -> bool {
         matches!(self, Self::Json(json) if json.as_str().starts_with('['))
     }
@@ -235,15 +235,19 @@ impl<'a> Value<'a> {
     }
 }
 
-fn parse<'a>(text: &'a str, line: &sse::Line, framing: Framing) -> Option<(FieldKind, Value<'a>)> {
+fn parse<'a>(
+    text: &'a str,
+    line: &sse::Line,
+    framing: Framing,
+) -> Option<(FieldKind, LineValue<'a>)> {
     let found = line.field(text.as_bytes());
     let name = &text[found.name.clone()];
     let field = FieldKind::called_on_wire(name).filter(|field| field.on_wire() == name);
     let colon = found.colon(text);
     let value = if colon == framing.colon {
-        Value::Text(Cow::Borrowed(&text[found.value]))
+        LineValue::Text(Cow::Borrowed(&text[found.value]))
     } else if colon == ":" && found.value.is_empty() {
-        Value::Nothing
+        LineValue::Nothing
     } else {
         // It would be read back with another colon.
         return None;

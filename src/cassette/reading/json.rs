@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::hash::{combine, hash_of};
-use super::{BODY, Kind, Node, PathStep, Reader, Root};
+use super::{BODY, Kind, Node, PathStep, RequestReader, Root};
 
 use crate::config::{self, Treatment};
 use crate::text::json::{Layout, Text, Token, canonical_number, unescape};
@@ -31,7 +31,7 @@ type Places<'t> = HashMap<u64, Vec<Treatment<'t>>>;
 
 /// Reads one JSON text.
 pub(super) struct Json<'r, 't> {
-    reader: &'r mut Reader<'t>,
+    reader: &'r mut RequestReader<'t>,
     places: Places<'t>,
     open: Vec<OpenContainer<'t>>,
 }
@@ -66,7 +66,7 @@ struct NodeSlot<'t> {
 }
 
 impl<'r, 't> Json<'r, 't> {
-    pub(super) fn new(reader: &'r mut Reader<'t>, text: Text<'t>) -> Self {
+    pub(super) fn new(reader: &'r mut RequestReader<'t>, text: Text<'t>) -> Self {
         let mut places = Places::new();
         if !reader.rules.is_empty() {
             for (treatment, way) in reader.rules.places(text.as_str()) {

@@ -102,7 +102,7 @@ const ORIGIN: u64 = 8;
 impl<'t> Reading<'t> {
     /// Reads a request, whose body is given without its coding.
     pub(crate) fn of(request: &'t Request, body: &'t [u8], rules: &'t Rules) -> Self {
-        let mut reader = Reader { nodes: Vec::with_capacity(32), rules };
+        let mut reader = RequestReader { nodes: Vec::with_capacity(32), rules };
         reader.leaf(
             Root::new(PathStep::Method, METHOD),
             request.method.as_str().into(),
@@ -123,7 +123,7 @@ impl<'t> Reading<'t> {
 
     /// Reads a JSON text, or another one.
     pub(crate) fn of_text(text: &'t str, rules: &'t Rules) -> Self {
-        let mut reader = Reader { nodes: Vec::with_capacity(32), rules };
+        let mut reader = RequestReader { nodes: Vec::with_capacity(32), rules };
         reader.content(Root::new(PathStep::Body, BODY), text.as_bytes(), Text::read(text));
         Self { nodes: reader.nodes, body: text.as_bytes() }
     }
@@ -278,12 +278,12 @@ impl<'t> Root<'t> {
     }
 }
 
-struct Reader<'t> {
+struct RequestReader<'t> {
     nodes: Vec<Node<'t>>,
     rules: &'t Rules,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> RequestReader<'t> {
     fn path(&mut self, path: &'t str) {
         let rule = self.rules.of_path();
         if matches!(rule, Some(Treatment::Ignore)) {

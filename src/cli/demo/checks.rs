@@ -56,7 +56,7 @@ fn parts(seen: &Transcript) -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::client::Answer;
+    use super::super::client::Reply;
     use super::*;
 
     fn seen(name: &str, body: &str) -> Transcript {
@@ -65,7 +65,7 @@ mod tests {
             name: name.to_owned(),
             key: "sk-1".to_owned(),
             printed: format!("server: agent-1 is made for {name}"),
-            answers: vec![Answer {
+            answers: vec![Reply {
                 asked: "POST /v1/agents".to_owned(),
                 status: 200,
                 body,

@@ -30,13 +30,13 @@ pub(super) struct Transcript {
     pub(super) agent: String,
     /// All that was printed, with whole ids.
     pub(super) printed: String,
-    pub(super) answers: Vec<Answer>,
+    pub(super) answers: Vec<Reply>,
     pub(super) took: Duration,
 }
 
 /// An answer: all of what came.
 #[derive(Debug, Clone)]
-pub(super) struct Answer {
+pub(super) struct Reply {
     /// What had been asked: method and path.
     pub(super) asked: String,
     pub(super) status: u16,
@@ -58,7 +58,7 @@ impl Transcript {
     }
 }
 
-impl Answer {
+impl Reply {
     fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
@@ -83,7 +83,7 @@ pub(super) async fn hold(base: String, loudness: Loudness) -> Result<Transcript,
 }
 
 /// Creates an agent and asks it something else; gives the answer, whatever it is.
-pub(super) async fn ask_otherwise(base: String) -> Result<Answer, Broken> {
+pub(super) async fn ask_otherwise(base: String) -> Result<Reply, Broken> {
     let mut conversation = Conversation::new(base, Voice::default());
     conversation.create().await?;
     let (answer, _) = conversation.ask(OTHER_QUESTION).await?;
@@ -137,7 +137,7 @@ impl Conversation {
         Ok(())
     }
 
-    async fn ask(&mut self, question: &str) -> Result<(Answer, Pending), Broken> {
+    async fn ask(&mut self, question: &str) -> Result<(Reply, Pending), Broken> {
         self.voice.line(Speaker::Client, question);
         self.talk(json!({"role": "user", "content": question})).await
     }
@@ -167,7 +167,7 @@ impl Conversation {
     }
 
     /// Says something to the agent and prints what comes, when it comes.
-    async fn talk(&mut self, message: Value) -> Result<(Answer, Pending), Broken> {
+    async fn talk(&mut self, message: Value) -> Result<(Reply, Pending), Broken> {
         let path = format!("/v1/agents/{}/messages/stream", self.transcript.agent);
         let body = json!({"messages": [message], "stream_tokens": true});
         let mut pending = Pending::default();
@@ -191,7 +191,7 @@ impl Conversation {
         path: &str,
         body: Option<Value>,
         mut each: impl FnMut(&mut Voice, &str),
-    ) -> Result<Answer, Broken> {
+    ) -> Result<Reply, Broken> {
         let asked = format!("{method} {path}");
         let request = Request::builder()
             .method(method)
@@ -217,12 +217,12 @@ impl Conversation {
                 }
             }
         }
-        Ok(Answer { asked, status: head.status.as_u16(), body: whole.freeze(), events })
+        Ok(Reply { asked, status: head.status.as_u16(), body: whole.freeze(), events })
     }
 
     /// Keeps an answer of the status that was to come, and gives what it says.
-    fn keep(&mut self, answer: Answer, expected: u16) -> Result<Value, Broken> {
-        let Answer { asked, status, body, .. } = &answer;
+    fn keep(&mut self, answer: Reply, expected: u16) -> Result<Value, Broken> {
+        let Reply { asked, status, body, .. } = &answer;
         if *status != expected {
             let text = String::from_utf8_lossy(body);
             return Err(format!("`{asked}` was answered with {status}: {text}").into());

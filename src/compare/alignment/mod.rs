@@ -38,7 +38,7 @@ use self::beside::walk;
 use self::clock::Clock;
 use self::interactions::pair;
 pub(crate) use self::moved::Moved;
-use self::renaming::{KnownNames, Names, Votes};
+use self::renaming::{KnownNames, SharedNames, Votes};
 use crate::cassette::{Cassette, Ids, Interaction};
 use crate::config::Rules;
 
@@ -107,7 +107,7 @@ impl Alignment {
 /// Equal for answers that say the same but for times and what looks like a name.
 pub(crate) fn answer_look(interaction: &Interaction) -> u64 {
     let mut view = View::of(interaction, &Rules::default());
-    view.look(&Names::default());
+    view.look(&SharedNames::default());
     view.response
 }
 

@@ -27,8 +27,8 @@ use crate::identity::{
 /// same.
 #[derive(Debug, Default)]
 pub struct Renaming {
-    pub(super) old: Names,
-    pub(super) new: Names,
+    pub(super) old: SharedNames,
+    pub(super) new: SharedNames,
     /// Times and states of both recordings that a server gave and its client came back with.
     returned: HashSet<String>,
     /// Names of the new recording that stand nowhere in the old one, and are called by what they are made of.
@@ -37,7 +37,7 @@ pub struct Renaming {
 
 /// The names of one side that are known in both.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct SharedNames {
     /// What each is in the old recording.
     pub(super) olds: HashMap<String, String>,
     /// To find them in texts, and those that are not known in both yet.
@@ -46,8 +46,8 @@ pub(super) struct Names {
     clock: Option<Clock>,
 }
 
-impl Names {
-    fn of(olds: HashMap<String, String>, side: &Side, clock: Option<Clock>) -> Self {
+impl SharedNames {
+    fn of(olds: HashMap<String, String>, side: &RecordingNames, clock: Option<Clock>) -> Self {
         let unknown = side.counted.iter().chain(&side.drawn).filter(|it| !olds.contains_key(*it));
         let words = olds.keys().chain(unknown);
         Self { words: Words::of(words.map(String::as_str)), olds, clock }
@@ -207,14 +207,14 @@ fn names<'t>(known: &'t Words, text: &'t str) -> impl Iterator<Item = Word> + 't
 /// the tables of both recordings say which ones are: what the server issued and its client sent back.
 #[derive(Debug)]
 pub(super) struct KnownNames {
-    old: Side,
-    new: Side,
+    old: RecordingNames,
+    new: RecordingNames,
     clocks: [Option<Clock>; 2],
 }
 
 /// The names of one recording.
 #[derive(Debug)]
-struct Side {
+struct RecordingNames {
     values: HashSet<String>,
     finder: Words,
     /// Those that a client came back with and that are no identifiers.
@@ -232,7 +232,7 @@ struct Side {
     drawn: HashSet<String>,
 }
 
-impl Side {
+impl RecordingNames {
     fn of(
         views: &[View<'_>],
         ids: Option<&Ids>,
@@ -296,8 +296,8 @@ impl KnownNames {
         };
         let [made, made_anew] = anew([old, new], ids);
         let [drawn, drawn_again] = drawn([old, new], ids);
-        let old = Side::of(old, ids[0], both(&olds, &news), [drawn, made]);
-        let new = Side::of(new, ids[1], both(&news, &olds), [drawn_again, made_anew]);
+        let old = RecordingNames::of(old, ids[0], both(&olds, &news), [drawn, made]);
+        let new = RecordingNames::of(new, ids[1], both(&news, &olds), [drawn_again, made_anew]);
         Self { old, new, clocks }
     }
 
@@ -360,8 +360,8 @@ impl KnownNames {
         }
         let returned = self.old.returned.union(&self.new.returned).cloned().collect();
         let [before, now] = self.clocks;
-        let old = Names::of(olds, &self.old, before);
-        let new = Names::of(news, &self.new, now);
+        let old = SharedNames::of(olds, &self.old, before);
+        let new = SharedNames::of(news, &self.new, now);
         Renaming { old, new, returned, made }
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::renaming::Names;
+use super::renaming::SharedNames;
 use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::reading::{Kind, PathStep, Reading};
 use crate::cassette::splice::disjoint;
@@ -91,14 +91,14 @@ impl Node {
 }
 
 /// Makes the hashes of all values of a piece of a text.
-pub(super) fn look(nodes: &mut [Node], text: &str, names: &Names) {
+pub(super) fn look(nodes: &mut [Node], text: &str, names: &SharedNames) {
     for at in (0..nodes.len()).rev() {
         nodes[at].hash = hash(nodes, at, text, names);
     }
 }
 
 /// The hash of a value, by those of what is in it.
-fn hash(nodes: &[Node], at: usize, text: &str, names: &Names) -> u64 {
+fn hash(nodes: &[Node], at: usize, text: &str, names: &SharedNames) -> u64 {
     let node = &nodes[at];
     let mut inside = inside(nodes, at + 1, node.end).map(|at| nodes[at].hash);
     let code = node.kind.code();
@@ -165,7 +165,7 @@ impl<'v> Value<'v> {
             }
             (_, Some(said)) => {
                 let looks = if said.is_volatile() { &[][..] } else { &self.node().words };
-                let masked = Names::default();
+                let masked = SharedNames::default();
                 hash_of(&*super::counted::uncounted(&masked.masked(said.text, looks)))
             }
             _ => combine(&[code, combine(&inside)]),

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::renaming::Names;
+use super::renaming::SharedNames;
 use super::value::{self, FieldMeaning, KnownText, Node, Value, words};
 use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::reading::{Kind, is_set};
@@ -68,7 +68,7 @@ impl Script {
         std::str::from_utf8(&self.text).ok()
     }
 
-    pub(super) fn look(&mut self, names: &Names) -> u64 {
+    pub(super) fn look(&mut self, names: &SharedNames) -> u64 {
         let Self { text, records } = self;
         match std::str::from_utf8(text) {
             Ok(text) => records.iter_mut().for_each(|record| record.look(text, names)),
@@ -111,7 +111,7 @@ impl<'a> View<'a> {
     }
 
     /// Makes the hashes of all that is in it.
-    pub(super) fn look(&mut self, names: &Names) {
+    pub(super) fn look(&mut self, names: &SharedNames) {
         let request = &self.interaction.request;
         let method = hash_of(&request.method);
         let path = hash_of(&*names.masked(&request.path, &words(&request.path)));
@@ -184,7 +184,7 @@ impl<'a> View<'a> {
 }
 
 fn route(request: &Request) -> u64 {
-    let unknown = Names::default();
+    let unknown = SharedNames::default();
     let segments = request.path_only().split('/').map(|segment| {
         let is_number = !segment.is_empty() && segment.bytes().all(|it| it.is_ascii_digit());
         if is_number { 0 } else { hash_of(&*unknown.masked(segment, &words(segment))) }
@@ -262,7 +262,7 @@ impl Record {
     }
 
     /// Makes the hashes of a piece of a text.
-    pub(super) fn look(&mut self, text: &str, names: &Names) {
+    pub(super) fn look(&mut self, text: &str, names: &SharedNames) {
         value::look(&mut self.nodes, text, names);
         let mut rest = self.range.start;
         let mut hashes = Vec::new();

@@ -21,7 +21,7 @@ pub struct Credentials {
 
 /// What the secrets of a recording are in this run.
 #[derive(Debug, Default)]
-pub(super) struct Keys {
+pub(super) struct RunSecrets {
     live: HashMap<(String, usize), String>,
     recorded: HashMap<(String, String), (String, usize)>,
 }
@@ -99,7 +99,7 @@ impl Credentials {
     }
 }
 
-impl Keys {
+impl RunSecrets {
     /// Whether an interaction may have been asked by who asks now.
     pub(super) fn agree(&self, all: &Credentials, interaction: usize, found: &Found) -> bool {
         let pairs = all.pairs(interaction, found);

@@ -99,7 +99,7 @@ pub struct Asked<'t> {
 #[derive(Debug)]
 pub(super) struct Entry {
     group: u64,
-    check: Check,
+    check: ExtraCheck,
     pub(super) holes: Vec<Hole>,
     /// The values by which it tells itself from others of its group: place and hash.
     telling: Vec<(u64, u64)>,
@@ -110,7 +110,7 @@ pub(super) struct Entry {
 
 /// What has to be looked at beside the key.
 #[derive(Debug)]
-enum Check {
+enum ExtraCheck {
     /// Nothing.
     None,
     /// The values in the places that the mask leaves out.
@@ -320,9 +320,9 @@ impl Index {
     pub(super) fn fill(&self, number: usize, asked: &Asked<'_>) -> Option<Vec<Hole>> {
         let entry = &self.entries[number];
         match &entry.check {
-            Check::None => Some(Vec::new()),
-            Check::Places { open, values } => fill(open, values, asked),
-            Check::All(request) => {
+            ExtraCheck::None => Some(Vec::new()),
+            ExtraCheck::Places { open, values } => fill(open, values, asked),
+            ExtraCheck::All(request) => {
                 let body = request.readable();
                 let reading = Reading::of(request, &body, &self.rules);
                 let openings = self.names.openings(&reading, number);
@@ -451,7 +451,7 @@ impl Entry {
 
     /// Whether the client made nothing up.
     fn is_whole(&self) -> bool {
-        self.holes.is_empty() && self.marks.is_empty() && matches!(self.check, Check::None)
+        self.holes.is_empty() && self.marks.is_empty() && matches!(self.check, ExtraCheck::None)
     }
 
     fn made_up(&self) -> impl Iterator<Item = &Hole> {
@@ -509,15 +509,15 @@ fn read(request: &Request, number: usize, names: &Names, rules: &Rules) -> ReadR
     let group = mask.group(&reading, reading.key(), &open);
     let check = check(request, &reading, &openings, &mask, &open);
     let holes: Vec<Hole> = match &check {
-        Check::None => Vec::new(),
-        Check::Places { values, .. } => {
+        ExtraCheck::None => Vec::new(),
+        ExtraCheck::Places { values, .. } => {
             let templates = values.iter().filter_map(|(_, expected)| match expected {
                 Expected::Open(template) => Some(&template.holes),
                 Expected::Equal(_) => None,
             });
             templates.flatten().cloned().collect()
         }
-        Check::All(_) => {
+        ExtraCheck::All(_) => {
             let recorded = Recorded::new(&reading, &openings);
             openings.iter().map(|opening| recorded.hole(opening)).collect()
         }
@@ -538,15 +538,15 @@ fn check(
     openings: &[Opening],
     mask: &Mask,
     open: &[usize],
-) -> Check {
+) -> ExtraCheck {
     if openings.is_empty() {
-        return Check::None;
+        return ExtraCheck::None;
     }
     let mut places: Vec<u64> = open.iter().map(|at| reading.nodes[*at].place).collect();
     places.sort_unstable();
     let is_repeated = places.windows(2).any(|pair| pair[0] == pair[1]);
     if is_repeated || open.iter().any(|at| reading.nodes[*at].kind.is_container()) {
-        return Check::All(Box::new(request.clone()));
+        return ExtraCheck::All(Box::new(request.clone()));
     }
     let value = |at: &usize| {
         let node = &reading.nodes[*at];
@@ -559,7 +559,7 @@ fn check(
         };
         (node.place, expected)
     };
-    Check::Places { open: mask.open.clone(), values: open.iter().map(value).collect() }
+    ExtraCheck::Places { open: mask.open.clone(), values: open.iter().map(value).collect() }
 }
 
 fn fill(open: &[u64], values: &[(u64, Expected)], asked: &Asked<'_>) -> Option<Vec<Hole>> {

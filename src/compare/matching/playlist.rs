@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use super::credentials::Keys;
+use super::credentials::RunSecrets;
 use super::days::Days;
 use super::fresh::Fresh;
 use super::groups::Candidates;
@@ -20,7 +20,7 @@ pub struct Playlist {
     unplayed: usize,
     pub(super) bindings: Bindings,
     pub(super) roles: Roles,
-    keys: Keys,
+    keys: RunSecrets,
     days: Days,
     /// Whether only what was asked by the same client is meant.
     is_same_client: bool,

@@ -42,7 +42,7 @@ pub(super) fn settled(
             let text = new.script.as_str();
             let piece = |(number, record)| RenewedPiece {
                 text: named(record, (new.script, text), settle),
-                of: Source::New(number),
+                of: BodyRecord::New(number),
             };
             numbered.map(piece).collect()
         }
@@ -150,7 +150,7 @@ fn pieces(
         let text = record(beside.map(|at| &old.records[at]), news[with], texts, settle);
         pieces.push(RenewedPiece {
             text,
-            of: beside.map_or(Source::New(new_said[with]), Source::Old),
+            of: beside.map_or(BodyRecord::New(new_said[with]), BodyRecord::Old),
         });
         rest = match step {
             Pairing::Both(at, _) => said[at] + 1..ends(at + 1),
@@ -171,7 +171,7 @@ fn late_end(body: &Body) -> Option<Chunk> {
 fn kept(stretch: Range<usize>, old: &Script) -> impl Iterator<Item = RenewedPiece> {
     stretch.map(|at| {
         let text = old.text[old.records[at].range.clone()].to_vec();
-        RenewedPiece { text, of: Source::Old(at) }
+        RenewedPiece { text, of: BodyRecord::Old(at) }
     })
 }
 
@@ -220,12 +220,12 @@ fn named(record: &Record, (script, text): ScriptText<'_>, settle: Settle<'_>) ->
 #[derive(Debug)]
 pub(super) struct RenewedPiece {
     pub(super) text: Vec<u8>,
-    pub(super) of: Source,
+    pub(super) of: BodyRecord,
 }
 
 /// A record of the old body or of the new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
+pub(super) enum BodyRecord {
     Old(usize),
     New(usize),
 }
@@ -287,12 +287,12 @@ pub(super) fn cut(
     old: &ArrivedBody<'_>,
     new: &ArrivedBody<'_>,
 ) -> Vec<Chunk> {
-    let mut chunks: Vec<(Source, u64, Vec<u8>)> = Vec::new();
+    let mut chunks: Vec<(BodyRecord, u64, Vec<u8>)> = Vec::new();
     let mut is_ended = true;
     for piece in pieces {
         let (came, record) = match piece.of {
-            Source::Old(record) => (old, record),
-            Source::New(record) => (new, record),
+            BodyRecord::Old(record) => (old, record),
+            BodyRecord::New(record) => (new, record),
         };
         let range = &came.records[record].range;
         let ms = came.ms(range.start).unwrap_or_default();
@@ -312,21 +312,22 @@ pub(super) fn cut(
     chunks.into_iter().map(|(_, ms, bytes)| Chunk { ms, bytes: Bytes::from(bytes) }).collect()
 }
 
-fn extend(chunks: &mut [(Source, u64, Vec<u8>)], text: &[u8]) {
+fn extend(chunks: &mut [(BodyRecord, u64, Vec<u8>)], text: &[u8]) {
     if let Some((.., chunk)) = chunks.last_mut() {
         chunk.extend_from_slice(text);
     }
 }
 
 /// Old chunks keep their times; what is new between them cannot have come before or behind them.
-fn in_time(chunks: &mut [(Source, u64, Vec<u8>)]) {
+fn in_time(chunks: &mut [(BodyRecord, u64, Vec<u8>)]) {
     let mut before = 0;
     for at in 0..chunks.len() {
         let (of, ms, _) = &chunks[at];
         let ms = match of {
-            Source::Old(_) => *ms,
-            Source::New(_) => {
-                let is_old = |(of, ..): &&(Source, u64, Vec<u8>)| matches!(of, Source::Old(_));
+            BodyRecord::Old(_) => *ms,
+            BodyRecord::New(_) => {
+                let is_old =
+                    |(of, ..): &&(BodyRecord, u64, Vec<u8>)| matches!(of, BodyRecord::Old(_));
                 let next = chunks[at..].iter().find(is_old).map_or(u64::MAX, |(_, ms, _)| *ms);
                 (*ms).max(before).min(next)
             }

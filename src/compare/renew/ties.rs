@@ -69,7 +69,7 @@ impl Ties {
         let [asked, said] = [asked, answered].map(|of| [new, told].map(|it| of(it, rules)));
         let both = [&asked, &said].into_iter().filter(|both| are_alike(both));
         for [new, told] in both.clone() {
-            let pairs: Vec<Pair<'_>> = new.iter().zip(told).collect();
+            let pairs: Vec<TimePair<'_>> = new.iter().zip(told).collect();
             for rows in groups(&pairs, |time| (time.document, time.field)) {
                 self.turn(&rows);
             }
@@ -121,7 +121,7 @@ impl Ties {
                 }
             }
         }
-        let pairs: Vec<Pair<'_>> = both[0].iter().zip(&both[1]).collect();
+        let pairs: Vec<TimePair<'_>> = both[0].iter().zip(&both[1]).collect();
         groups(&pairs, |time| (0, time.field)).iter().for_each(|events| self.follow(events));
     }
 
@@ -140,9 +140,9 @@ impl Ties {
         if !are_alike(&both) {
             return;
         }
-        let pairs: Vec<Pair<'_>> = both[0].iter().zip(&both[1]).collect();
+        let pairs: Vec<TimePair<'_>> = both[0].iter().zip(&both[1]).collect();
         let things = groups(&pairs, |time| (time.object, 0));
-        let are_broken = |times: &&Vec<Pair<'_>>| are_turned(times) || are_mixed(times);
+        let are_broken = |times: &&Vec<TimePair<'_>>| are_turned(times) || are_mixed(times);
         things.iter().filter(are_broken).for_each(|times| self.stay(times));
         let is_broken = |group: fn(&Time) -> (usize, u64)| {
             groups(&pairs, group).iter().any(|group_of| {
@@ -162,7 +162,7 @@ impl Ties {
 
     /// Adds the rows of a list if their times say another order, or those that have no old times among them if that is
     /// why. What is in no order in the old recording says nothing: it came at once from several.
-    fn turn(&mut self, rows: &[Pair<'_>]) {
+    fn turn(&mut self, rows: &[TimePair<'_>]) {
         if are_turned(rows) {
             return self.stay(rows);
         }
@@ -171,9 +171,9 @@ impl Ties {
 
     /// Adds those that have no old times among others that have, if that is why they are in no order. Tells whether
     /// it is.
-    fn stand_beside(&mut self, times: &[Pair<'_>]) -> bool {
-        let has_moved = |(new, told): &Pair<'_>| new.spelled != told.spelled;
-        let moved: Vec<Pair<'_>> = times.iter().copied().filter(has_moved).collect();
+    fn stand_beside(&mut self, times: &[TimePair<'_>]) -> bool {
+        let has_moved = |(new, told): &TimePair<'_>| new.spelled != told.spelled;
+        let moved: Vec<TimePair<'_>> = times.iter().copied().filter(has_moved).collect();
         let [new, told] = orders(times);
         // Where most have none, those may be the same as before.
         let is_by_others = told == Order::None && matches!(new, Order::One(_));
@@ -192,8 +192,8 @@ impl Ties {
     }
 
     /// Adds the times of a field in events that follow each other, if the old ones for them do not.
-    fn follow(&mut self, events: &[Pair<'_>]) {
-        let is_list = |pair: &[Pair<'_>]| pair[0].0.document == pair[1].0.document;
+    fn follow(&mut self, events: &[TimePair<'_>]) {
+        let is_list = |pair: &[TimePair<'_>]| pair[0].0.document == pair[1].0.document;
         let [new, told] = orders(events);
         if told != Order::None || new == Order::None || events.windows(2).any(is_list) {
             return;
@@ -211,7 +211,7 @@ impl Ties {
         }
     }
 
-    fn stay(&mut self, times: &[Pair<'_>]) {
+    fn stay(&mut self, times: &[TimePair<'_>]) {
         self.own.extend(times.iter().map(|(new, _)| new.spelled.clone()));
     }
 
@@ -232,7 +232,7 @@ impl Ties {
 }
 
 /// A new time, and what is told for it.
-type Pair<'t> = (&'t Time, &'t Time);
+type TimePair<'t> = (&'t Time, &'t Time);
 
 /// In which order times are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -248,8 +248,11 @@ fn are_alike([new, told]: &[Vec<Time>; 2]) -> bool {
 }
 
 /// Times that stand together, in their order.
-fn groups<'t>(pairs: &[Pair<'t>], group: impl Fn(&Time) -> (usize, u64)) -> Vec<Vec<Pair<'t>>> {
-    let mut groups: BTreeMap<(usize, u64), Vec<Pair<'t>>> = BTreeMap::new();
+fn groups<'t>(
+    pairs: &[TimePair<'t>],
+    group: impl Fn(&Time) -> (usize, u64),
+) -> Vec<Vec<TimePair<'t>>> {
+    let mut groups: BTreeMap<(usize, u64), Vec<TimePair<'t>>> = BTreeMap::new();
     for pair in pairs {
         groups.entry(group(pair.0)).or_default().push(*pair);
     }
@@ -257,8 +260,8 @@ fn groups<'t>(pairs: &[Pair<'t>], group: impl Fn(&Time) -> (usize, u64)) -> Vec<
 }
 
 /// In which order the times of both sides are.
-fn orders(pairs: &[Pair<'_>]) -> [Order; 2] {
-    let sides: [fn(&Pair<'_>) -> u64; 2] = [|pair| pair.0.ms, |pair| pair.1.ms];
+fn orders(pairs: &[TimePair<'_>]) -> [Order; 2] {
+    let sides: [fn(&TimePair<'_>) -> u64; 2] = [|pair| pair.0.ms, |pair| pair.1.ms];
     sides.map(|side| {
         let steps = pairs.windows(2).map(|pair| side(&pair[0]).cmp(&side(&pair[1])));
         let mut steps = steps.filter(|step| step.is_ne());
@@ -271,15 +274,15 @@ fn orders(pairs: &[Pair<'_>]) -> [Order; 2] {
 }
 
 /// Whether the old times of a field followed each other in each group.
-fn was_in_order(old: &[Time], rows: &[Pair<'_>], group: fn(&Time) -> (usize, u64)) -> bool {
+fn was_in_order(old: &[Time], rows: &[TimePair<'_>], group: fn(&Time) -> (usize, u64)) -> bool {
     let field = rows.first().map(|(new, _)| new.field);
-    let own: Vec<Pair<'_>> =
+    let own: Vec<TimePair<'_>> =
         old.iter().filter(|time| Some(time.field) == field).map(|time| (time, time)).collect();
     groups(&own, group).iter().all(|group| orders(group)[0] != Order::None)
 }
 
 /// Whether what is told is in an order, and the new times are in the opposite one, or in none.
-fn are_turned(pairs: &[Pair<'_>]) -> bool {
+fn are_turned(pairs: &[TimePair<'_>]) -> bool {
     match orders(pairs) {
         [Order::One(new), Order::One(told)] => new != told,
         [new, told] => new == Order::None && matches!(told, Order::One(_)),
@@ -287,13 +290,13 @@ fn are_turned(pairs: &[Pair<'_>]) -> bool {
 }
 
 /// Whether times of one thing are in an order, and are in none because old ones stand for some of them only.
-fn are_mixed(pairs: &[Pair<'_>]) -> bool {
+fn are_mixed(pairs: &[TimePair<'_>]) -> bool {
     let moved = pairs.iter().filter(|(new, told)| new.spelled != told.spelled).count();
     matches!(orders(pairs), [Order::One(_), Order::None]) && (1..pairs.len()).contains(&moved)
 }
 
 /// Whether two times of one thing stand to each other the other way round, by more than chance makes them.
-fn are_far_apart(one: Pair<'_>, other: Pair<'_>) -> bool {
+fn are_far_apart(one: TimePair<'_>, other: TimePair<'_>) -> bool {
     let both = [(one.0.ms, other.0.ms), (one.1.ms, other.1.ms)];
     let is_far = |(one, other): &(u64, u64)| one.abs_diff(*other) >= SECOND;
     both.iter().all(is_far) && (both[0].0 < both[0].1) != (both[1].0 < both[1].1)

@@ -1,6 +1,6 @@
 //! What may hold of a field alone: of its values in a trace, one after the other.
 
-use super::trace::Value;
+use super::trace::Comparable;
 
 /// What may hold of a field alone. What says more comes first.
 ///
@@ -25,7 +25,7 @@ pub enum Alone {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PriorValue<'v> {
     /// The last time.
-    pub(super) last: &'v Value<'v>,
+    pub(super) last: &'v Comparable<'v>,
     /// Whether it said then, or before, what it says now.
     pub(super) is_said: bool,
     /// Whether that was in another piece of the same message, in which nothing can be otherwise.
@@ -57,7 +57,7 @@ impl Alone {
     }
 
     /// Whether it holds of a value behind others. None if such values cannot break it.
-    pub(super) fn holds(self, before: PriorValue<'_>, now: &Value<'_>) -> Option<bool> {
+    pub(super) fn holds(self, before: PriorValue<'_>, now: &Comparable<'_>) -> Option<bool> {
         let keys = || Some((before.last.key()?, now.key()?));
         let numbers = || {
             let numbers = Some((before.last.counted()?, now.counted()?));

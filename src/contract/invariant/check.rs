@@ -7,11 +7,11 @@ use super::alone::{Alone, PriorValue};
 use super::claim::{Asked, Field, Invariant, Path, Referred};
 use super::earlier::{Earlier, REQUEST};
 use super::echo::{Said, said, said_by_client};
-use super::learn::{Names, Sight, Sights};
+use super::learn::{FieldNumbers, Sight, Sights};
 use super::presence;
 use super::sorted::is_of_row;
 use super::tie::Tie;
-use super::trace::{Trace, Value, pointer};
+use super::trace::{Comparable, Trace, pointer};
 use crate::contract::clients::completes;
 use crate::contract::order::Extent;
 use crate::text::json::unescape;
@@ -137,7 +137,7 @@ impl Invariant {
 /// A trace that is held against invariants.
 pub(super) struct Check<'t> {
     pub(super) trace: &'t Trace<'t>,
-    pub(super) names: Names,
+    pub(super) names: FieldNumbers,
     request: Vec<Sight<'t>>,
     pub(super) events: Vec<Sights<'t>>,
 }
@@ -147,7 +147,7 @@ pub(super) struct Check<'t> {
 pub(super) struct At<'c> {
     pub(super) event: Option<usize>,
     pub(super) number: usize,
-    pub(super) value: &'c Value<'c>,
+    pub(super) value: &'c Comparable<'c>,
 }
 
 /// What does not hold, and what it does not go with.
@@ -155,7 +155,7 @@ pub(super) type Broken<'c> = Vec<(At<'c>, Option<At<'c>>)>;
 
 impl<'t> Check<'t> {
     fn of(trace: &'t Trace<'t>) -> Self {
-        let mut names = Names::default();
+        let mut names = FieldNumbers::default();
         let request = trace.request.map(|json| names.sights(json)).unwrap_or_default();
         let events = trace.events.iter().map(|event| names.sights_of(event)).collect();
         Self { trace, names, request, events }
@@ -323,9 +323,9 @@ impl Check<'_> {
 
     fn place(&self, at: At<'_>) -> EventValue {
         let says = match at.value {
-            Value::Key(key) => format!("`{key}`"),
-            Value::Number(number) | Value::Length(number) => number.to_string(),
-            Value::Text(spelled) => format!("`{}`", shortened(spelled)),
+            Comparable::Key(key) => format!("`{key}`"),
+            Comparable::Number(number) | Comparable::Length(number) => number.to_string(),
+            Comparable::Text(spelled) => format!("`{}`", shortened(spelled)),
         };
         let json = at.event.map_or(self.trace.request, |event| Some(self.trace.events[event].json));
         let pointer = pointer(json.unwrap_or_default(), at.number);

@@ -184,7 +184,7 @@ impl Path {
         if before > 0 {
             self.0.push('.');
         }
-        let _ = write_name(&mut self.0, name, Name(name).is_plain());
+        let _ = write_name(&mut self.0, name, WrittenName(name).is_plain());
         before
     }
 
@@ -235,8 +235,8 @@ impl fmt::Display for Field {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.tag {
             // Not a field of these messages, but the messages.
-            Some(tag) if self.path.0.is_empty() => Name(tag).fmt(f),
-            Some(tag) => write!(f, "{}.{}", Name(tag), self.path),
+            Some(tag) if self.path.0.is_empty() => WrittenName(tag).fmt(f),
+            Some(tag) => write!(f, "{}.{}", WrittenName(tag), self.path),
             None if self.path.0.contains(['.', '"', '[']) => write!(f, "_.{}", self.path),
             None => self.path.fmt(f),
         }
@@ -244,15 +244,15 @@ impl fmt::Display for Field {
 }
 
 /// A name as it is written.
-pub(super) struct Name<'a>(pub(super) &'a str);
+pub(super) struct WrittenName<'a>(pub(super) &'a str);
 
-impl Name<'_> {
+impl WrittenName<'_> {
     fn is_plain(&self) -> bool {
         !self.0.is_empty() && self.0 != "_" && self.0.bytes().map(char::from).all(is_plain)
     }
 }
 
-impl fmt::Display for Name<'_> {
+impl fmt::Display for WrittenName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_name(f, self.0, self.is_plain())
     }

@@ -7,7 +7,7 @@ use std::fmt;
 use super::claim::{Field, Invariant, Path};
 use super::echo::Said;
 use super::holding::{CHANCES, Single};
-use super::learn::{Map, Names, Sight, Sights, keys, note};
+use super::learn::{FieldNumbers, Map, Sight, Sights, keys, note};
 use crate::identity::is_minted;
 
 /// What stands for the type where a field of the request is meant.
@@ -37,18 +37,18 @@ pub trait Earlier {
 /// of the fields.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Referring {
-    fields: Map<u32, Keys<u32>>,
+    fields: Map<u32, KeyCounts<u32>>,
 }
 
 /// The same by the names of the fields, in their order.
 #[derive(Debug)]
 pub(super) struct Counted {
-    fields: BTreeMap<Field, Keys<Field>>,
+    fields: BTreeMap<Field, KeyCounts<Field>>,
 }
 
 /// How often a field identified something.
 #[derive(Debug, Clone)]
-struct Keys<F> {
+struct KeyCounts<F> {
     single: Single,
     /// How often these had said it before. Nothing if once none had: then it refers to nothing.
     sources: Option<BTreeMap<Sources<F>, u64>>,
@@ -67,7 +67,7 @@ impl Referring {
     /// Learns from what was said before and from a trace: what stands in its events is given.
     pub(super) fn learn(
         &mut self,
-        names: &mut Names,
+        names: &mut FieldNumbers,
         earlier: &dyn Earlier,
         (open, request): (&[Sight<'_>], &[Sight<'_>]),
         events: &[Sights<'_>],
@@ -101,13 +101,13 @@ impl Referring {
     }
 }
 
-impl<F> Default for Keys<F> {
+impl<F> Default for KeyCounts<F> {
     fn default() -> Self {
         Self { single: Single::default(), sources: Some(BTreeMap::new()) }
     }
 }
 
-impl Keys<u32> {
+impl KeyCounts<u32> {
     fn count(&mut self, sources: Sources<u32>) {
         let is_unsaid = sources == Sources::default();
         match self.sources.as_mut().filter(|all| !is_unsaid && all.len() < MOST) {
@@ -116,7 +116,7 @@ impl Keys<u32> {
         }
     }
 
-    fn named(&self, name: &dyn Fn(u32) -> Field) -> Keys<Field> {
+    fn named(&self, name: &dyn Fn(u32) -> Field) -> KeyCounts<Field> {
         let all = |fields: &[u32]| fields.iter().map(|field| name(*field)).collect();
         let named = |sources: &Sources<u32>| Sources {
             told: all(&sources.told),
@@ -124,7 +124,10 @@ impl Keys<u32> {
         };
         let sources = self.sources.iter().flatten();
         let sources = sources.map(|(sources, times)| (named(sources), *times)).collect();
-        Keys { single: self.single.clone(), sources: self.sources.is_some().then_some(sources) }
+        KeyCounts {
+            single: self.single.clone(),
+            sources: self.sources.is_some().then_some(sources),
+        }
     }
 }
 
@@ -134,7 +137,7 @@ impl Counted {
         self.fields.iter().filter_map(|(field, keys)| self.reference(field, keys)).collect()
     }
 
-    fn reference(&self, field: &Field, keys: &Keys<Field>) -> Option<Invariant> {
+    fn reference(&self, field: &Field, keys: &KeyCounts<Field>) -> Option<Invariant> {
         let tells = match &keys.single {
             Single::Unseen => false,
             // A model that is always the same says the same words in each scenario.
@@ -153,7 +156,7 @@ impl Counted {
     }
 }
 
-impl Keys<Field> {
+impl KeyCounts<Field> {
     /// The fields that have always said before what this one says.
     fn one(&self) -> Vec<&Field> {
         let Some(sources) = &self.sources else { return Vec::new() };
@@ -243,7 +246,7 @@ impl<F> Sources<F> {
 
 /// The fields that have said before what a field says: in earlier answers, and here.
 fn said_before(
-    names: &mut Names,
+    names: &mut FieldNumbers,
     earlier: &dyn Earlier,
     field: u32,
     key: &str,

@@ -17,9 +17,9 @@ use foldhash::fast::FixedState;
 
 use super::claim::{Field, Invariant, Path};
 use super::holding::CHANCES;
-use super::learn::{Map, Names, Sight, note};
+use super::learn::{FieldNumbers, Map, Sight, note};
 use super::number::is_no_chance;
-use super::trace::Value;
+use super::trace::Comparable;
 
 /// Of so many recordings it is kept what they say in a place.
 const RECORDINGS: usize = 64;
@@ -78,15 +78,15 @@ fn are_called_alike(one: &Path, other: &Path) -> bool {
 }
 
 /// What a value says, so that `5` in a query is 5.
-pub(super) fn said(value: &Value<'_>) -> Option<Said> {
+pub(super) fn said(value: &Comparable<'_>) -> Option<Said> {
     let hasher = FixedState::default();
     match value {
-        Value::Number(number) => Some(hasher.hash_one(number.to_bits())),
-        Value::Key(_) | Value::Text(_) => value.said().map(|text| match uuid(&text) {
+        Comparable::Number(number) => Some(hasher.hash_one(number.to_bits())),
+        Comparable::Key(_) | Comparable::Text(_) => value.said().map(|text| match uuid(&text) {
             Some(digits) => hasher.hash_one(digits),
             None => hasher.hash_one(&*text),
         }),
-        Value::Length(_) => None,
+        Comparable::Length(_) => None,
     }
 }
 
@@ -101,8 +101,8 @@ fn uuid(text: &str) -> Option<String> {
 }
 
 /// The same of a value of a request, in which a number may be a text.
-pub(super) fn said_by_client(value: &Value<'_>) -> impl Iterator<Item = Said> {
-    let number = value.said().and_then(|text| text.parse().ok()).map(Value::Number);
+pub(super) fn said_by_client(value: &Comparable<'_>) -> impl Iterator<Item = Said> {
+    let number = value.said().and_then(|text| text.parse().ok()).map(Comparable::Number);
     said(value).into_iter().chain(number.as_ref().and_then(said))
 }
 
@@ -147,7 +147,13 @@ impl Echoes {
     }
 
     /// A field says something in the answer to a request.
-    pub(super) fn see(&mut self, field: u32, value: &Value<'_>, said: Said, asked: &RequestValues) {
+    pub(super) fn see(
+        &mut self,
+        field: u32,
+        value: &Comparable<'_>,
+        said: Said,
+        asked: &RequestValues,
+    ) {
         let echoing = self.fields.entry(field).or_default();
         match echoing.came.last_mut() {
             Some((way, times)) if *way == asked.way => *times += 1,
@@ -175,7 +181,7 @@ impl Echoes {
     }
 
     /// What always held and is no chance: of each field the path that says most.
-    pub(super) fn holding(&self, names: &Names) -> Vec<Invariant> {
+    pub(super) fn holding(&self, names: &FieldNumbers) -> Vec<Invariant> {
         let mut ways: Vec<&[u32]> = vec![&[]; self.ways.len()];
         self.ways.iter().for_each(|(way, number)| ways[*number] = way);
         let claims = self.fields.len() * ways.iter().map(|way| way.len()).max().unwrap_or_default();

@@ -9,7 +9,7 @@ use super::alone::{Alone, PriorValue};
 use super::claim::{Field, Invariant, Path, Referred};
 use super::learn::{Counted, Learner};
 use super::sorted::is_of_row;
-use super::trace::Value;
+use super::trace::Comparable;
 use crate::identity::{Meaning, refers};
 
 /// An invariant had at least so many chances to fail.
@@ -75,7 +75,7 @@ pub(super) enum Single {
 
 impl Facts {
     /// It says something behind what it said before.
-    pub(super) fn see(&mut self, before: PriorValue<'_>, now: &Value<'_>) {
+    pub(super) fn see(&mut self, before: PriorValue<'_>, now: &Comparable<'_>) {
         self.is_of_rows |= before.is_row;
         self.is_no_time |= now.counted().is_none_or(|number| !may_be_time(number));
         for (chances, alone) in self.alone.iter_mut().zip(Alone::ALL) {

@@ -17,10 +17,10 @@ use super::check::{At, Broken, Check, EventValue};
 use super::claim::{Field, Invariant, Path};
 use super::echo::Said;
 use super::holding::{CHANCES, Chances};
-use super::learn::{Map, Names, Sight, Sights};
+use super::learn::{FieldNumbers, Map, Sight, Sights};
 use super::sorted::is_of_row;
 use super::tie::Tie;
-use super::trace::{RowNumber, Trace, Value};
+use super::trace::{Comparable, RowNumber, Trace};
 use crate::identity::{Meaning, is_moment};
 use crate::text::json::Text;
 
@@ -68,7 +68,7 @@ impl Kept {
     /// Learns from a message that is an answer by itself.
     pub(super) fn learn(
         &mut self,
-        names: &Names,
+        names: &FieldNumbers,
         recording: u32,
         (trace, is_asked): (&Trace<'_>, bool),
         events: &[Sights<'_>],
@@ -100,7 +100,7 @@ impl Kept {
     }
 
     /// What was never otherwise, in so many recordings that it could have been.
-    pub(super) fn holding(&self, names: &Names) -> Vec<Invariant> {
+    pub(super) fn holding(&self, names: &FieldNumbers) -> Vec<Invariant> {
         let field = |path: u32| Field { tag: None, path: Path::written(names.spelled(path)) };
         let stays = self.fields.iter().filter(|(_, seen)| seen.holds());
         let stays =
@@ -144,7 +144,7 @@ pub(in crate::contract) fn place_of(id: &str, place: &str) -> Said {
 }
 
 /// What a text says that is no time.
-fn said_by(value: &Value<'_>) -> Option<Said> {
+fn said_by(value: &Comparable<'_>) -> Option<Said> {
     let said = value.said().filter(|said| !is_moment(said))?;
     Some(FixedState::default().hash_one(&*said))
 }
@@ -156,7 +156,7 @@ pub(in crate::contract) fn said_of(value: Text<'_>) -> Option<Said> {
 }
 
 /// The objects of an answer that have an identifier, and those of its rows.
-fn objects<'s>(names: &'s Names, sights: &'s [Sight<'_>]) -> Vec<IdentifiedObject<'s>> {
+fn objects<'s>(names: &'s FieldNumbers, sights: &'s [Sight<'_>]) -> Vec<IdentifiedObject<'s>> {
     let mut found: Map<RowNumber, Vec<IdentifiedObject<'s>>> = Map::default();
     for (sight, id) in super::learn::keys(sights) {
         let path = names.spelled(sight.path);
@@ -187,7 +187,7 @@ fn objects<'s>(names: &'s Names, sights: &'s [Sight<'_>]) -> Vec<IdentifiedObjec
 }
 
 /// The things of which an answer speaks.
-pub(in crate::contract) fn things(names: &mut Names, json: &str) -> Vec<Thing> {
+pub(in crate::contract) fn things(names: &mut FieldNumbers, json: &str) -> Vec<Thing> {
     let sights = names.sights(json);
     let thing = |object: IdentifiedObject<'_>| {
         let said = object.said.iter().filter_map(|sight| {
@@ -207,7 +207,7 @@ fn goes_on(json: &str) -> bool {
 
 /// The lists of an answer, by the path of what identifies their rows.
 fn rows<'s>(
-    names: &'s Names,
+    names: &'s FieldNumbers,
     sights: &'s [Sight<'_>],
 ) -> impl Iterator<Item = (u32, HashSet<&'s str>)> {
     let mut lists: BTreeMap<u32, HashSet<&str>> = BTreeMap::new();

@@ -25,7 +25,7 @@ use super::pairing::Pairs;
 use super::presence::Presence;
 use super::sorted::{Sorted, is_of_row};
 use super::text::Texts;
-use super::trace::{Event, RowNumber, Trace, Value, each};
+use super::trace::{Comparable, Event, RowNumber, Trace, each};
 use super::within::Within;
 use crate::text::json::Text;
 
@@ -35,7 +35,7 @@ pub(super) const PAIRS: usize = 1 << 12;
 /// Learns invariants from traces, one by one.
 #[derive(Debug, Clone, Default)]
 pub struct Learner {
-    names: Names,
+    names: FieldNumbers,
     facts: Map<u32, Facts>,
     echoes: Echoes,
     references: Map<(u32, u32), Reference>,
@@ -64,7 +64,7 @@ pub(super) struct Counted<'l> {
 pub(super) struct Sight<'j> {
     pub(super) path: u32,
     pub(super) row: RowNumber,
-    pub(super) value: Value<'j>,
+    pub(super) value: Comparable<'j>,
 }
 
 /// The values of a message of a type, by its number.
@@ -87,7 +87,7 @@ struct Current<'t> {
 /// What a field has said.
 struct FieldValues<'t> {
     /// What it said last, and in which event of which message.
-    last: &'t Value<'t>,
+    last: &'t Comparable<'t>,
     identity: u64,
     event: usize,
     all: HashSet<&'t str, RandomState>,
@@ -263,7 +263,7 @@ impl Learner {
         facts.repeats.say(FixedState::default().hash_one(key));
     }
 
-    fn say<'t>(&mut self, field: u32, value: &'t Value<'t>, current: &mut Current<'t>) {
+    fn say<'t>(&mut self, field: u32, value: &'t Comparable<'t>, current: &mut Current<'t>) {
         let identity = current.identity;
         match current.fields.get_mut(&field) {
             Some(said) => {
@@ -330,7 +330,7 @@ pub(super) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// Fields that have come up, each with a number: to count by that takes no memory for each time.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Names {
+pub(crate) struct FieldNumbers {
     /// Types and paths.
     words: Map<Box<str>, u32>,
     spelled: Vec<Box<str>>,
@@ -346,7 +346,7 @@ pub(super) struct NumberedField {
     pub(super) path: u32,
 }
 
-impl Names {
+impl FieldNumbers {
     /// The number of a type or of a path.
     pub(crate) fn word(&mut self, word: &str) -> u32 {
         if let Some(number) = self.words.get(word) {

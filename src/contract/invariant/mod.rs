@@ -54,8 +54,8 @@ pub use earlier::Earlier;
 pub use echo::Said;
 pub use holding::CHANCES;
 pub(in crate::contract) use kept::{place_of, said_of, things};
+pub(crate) use learn::FieldNumbers;
 pub use learn::Learner;
-pub(crate) use learn::Names;
 pub(in crate::contract) use onward::{is_number, tokens};
 #[cfg(feature = "cli")]
 pub(crate) use places::{Where, places};

@@ -15,10 +15,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::claim::{Field, Invariant, Path};
 use super::earlier::REQUEST;
 use super::holding::CHANCES;
-use super::learn::{Map, Names, Sight, Sights, identity};
+use super::learn::{FieldNumbers, Map, Sight, Sights, identity};
 use super::sorted::is_of_row;
 use super::tie::{Tie, is_equal};
-use super::trace::Value;
+use super::trace::Comparable;
 use crate::identity::{Meaning, is_epoch, is_moment};
 use crate::text::date::since_1970;
 
@@ -96,14 +96,14 @@ enum Claim {
 /// What numbers of messages are, by their type and the quantities in them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Numbers {
-    kinds: Map<u32, BTreeMap<Vec<Quantity>, Kind>>,
+    kinds: Map<u32, BTreeMap<Vec<Quantity>, MessageKind>>,
     /// Types of which several messages are pieces of one: how many there are says nothing.
     pieces: BTreeSet<u32>,
 }
 
 /// Messages of a type, or rows of their lists, that have the same quantities.
 #[derive(Debug, Clone, Default)]
-struct Kind {
+struct MessageKind {
     /// What they say, with the recording that each is of: all of the first ones, then the first and the last of each
     /// recording.
     rows: Vec<(u32, Quantities)>,
@@ -222,7 +222,7 @@ pub(super) fn is_no_chance(crossed: usize, recordings: usize, claims: usize) -> 
     chance.powi(recordings) * (claims as f64) < CHANCE
 }
 
-impl Kind {
+impl MessageKind {
     fn see(&mut self, recording: u32, row: Quantities) {
         if let Some(held) = &mut self.held {
             held.retain(|claim| claim.holds(&row, &row));
@@ -289,13 +289,13 @@ impl Kind {
 impl Numbers {
     pub(super) fn learn(
         &mut self,
-        names: &Names,
+        names: &FieldNumbers,
         recording: u32,
         request: &[Sight<'_>],
         events: &[Sights<'_>],
     ) {
         let asked = request.iter().filter_map(|sight| match sight.value {
-            Value::Length(length) => Some((Quantity::Asked(sight.path), length)),
+            Comparable::Length(length) => Some((Quantity::Asked(sight.path), length)),
             _ if is_page_size(names.spelled(sight.path)) => {
                 Some((Quantity::Limit(sight.path), sight.value.counted()?))
             }
@@ -305,7 +305,7 @@ impl Numbers {
         let mut all: Map<u32, usize> = Map::default();
         events.iter().for_each(|(tag, _)| *all.entry(*tag).or_default() += 1);
         let number = |sight: &Sight<'_>| match sight.value {
-            Value::Number(number) => Some((Quantity::Field(sight.path), number)),
+            Comparable::Number(number) => Some((Quantity::Field(sight.path), number)),
             _ => None,
         };
         let time = |sight: &Sight<'_>| {
@@ -318,7 +318,7 @@ impl Numbers {
         self.pieces.extend(runs.map(|two| two[0].0));
         for (tag, sights) in events {
             let quantity = |sight: &Sight<'_>| match sight.value {
-                Value::Length(length) => Some((Quantity::Length(sight.path), length)),
+                Comparable::Length(length) => Some((Quantity::Length(sight.path), length)),
                 _ if sight.row == 0 => number(sight),
                 _ => None,
             };
@@ -365,7 +365,7 @@ impl Numbers {
     }
 
     /// What held in all messages, is shown by enough recordings, and does not follow from something else.
-    pub(super) fn holding(&self, names: &Names) -> Vec<Invariant> {
+    pub(super) fn holding(&self, names: &FieldNumbers) -> Vec<Invariant> {
         let mut found = Vec::new();
         let few = self.kinds.iter().filter(|(_, kinds)| kinds.len() < KINDS);
         for (tag, kinds) in few {
@@ -381,10 +381,10 @@ impl Numbers {
 }
 
 /// What each number of the rows of lists is in all of them together, where there are several.
-fn totals(names: &Names, sights: &[Sight<'_>]) -> Quantities {
+fn totals(names: &FieldNumbers, sights: &[Sight<'_>]) -> Quantities {
     let mut all: BTreeMap<u32, (usize, f64)> = BTreeMap::new();
     for sight in sights.iter().filter(|sight| sight.row > 0) {
-        if let Value::Number(number) = sight.value {
+        if let Comparable::Number(number) = sight.value {
             let (rows, sum) = all.entry(sight.path).or_default();
             (*rows, *sum) = (*rows + 1, *sum + number);
         }
@@ -395,29 +395,32 @@ fn totals(names: &Names, sights: &[Sight<'_>]) -> Quantities {
 }
 
 /// When it is what a field says, in milliseconds since 1970.
-pub(super) fn time(path: &str, value: &Value<'_>) -> Option<f64> {
+pub(super) fn time(path: &str, value: &Comparable<'_>) -> Option<f64> {
     const MILLISECONDS: i32 = 13;
     const LONGEST_TIME: usize = 48;
     match value {
         // In seconds at least.
-        Value::Number(number) if *number >= 1e9 => {
+        Comparable::Number(number) if *number >= 1e9 => {
             let name = path.rsplit('.').next().unwrap_or_default();
             let is_time = Meaning::of(name) == Meaning::Moment && is_epoch(&number.to_string());
             let digits = number.trunc().to_string().len();
             let to_ms = 10_f64.powi(MILLISECONDS - i32::try_from(digits).ok()?);
             is_time.then_some(number * to_ms)
         }
-        Value::Text(spelled) if spelled.len() <= LONGEST_TIME => {
+        Comparable::Text(spelled) if spelled.len() <= LONGEST_TIME => {
             let said = spelled.trim_matches('"');
             is_moment(said).then(|| since_1970(said)).flatten().map(|ms| ms as f64)
         }
-        Value::Number(_) | Value::Text(_) | Value::Key(_) | Value::Length(_) => None,
+        Comparable::Number(_)
+        | Comparable::Text(_)
+        | Comparable::Key(_)
+        | Comparable::Length(_) => None,
     }
 }
 
 /// What holds in all messages of a type, and is shown by enough recordings.
-fn shown(kinds: &BTreeMap<Vec<Quantity>, Kind>) -> BTreeSet<Claim> {
-    let held: Vec<(&Vec<Quantity>, &Kind, BTreeSet<Claim>)> = kinds
+fn shown(kinds: &BTreeMap<Vec<Quantity>, MessageKind>) -> BTreeSet<Claim> {
+    let held: Vec<(&Vec<Quantity>, &MessageKind, BTreeSet<Claim>)> = kinds
         .iter()
         .map(|(quantities, kind)| {
             let held = kind.held.clone().unwrap_or_else(|| kind.candidates().collect());
@@ -476,7 +479,7 @@ fn telling(all: &BTreeSet<Claim>) -> Vec<Claim> {
 }
 
 impl Claim {
-    fn written(self, names: &Names, tag: u32) -> Invariant {
+    fn written(self, names: &FieldNumbers, tag: u32) -> Invariant {
         let tagged = |tag: u32, path: Path| {
             let tag = Some(names.spelled(tag)).filter(|tag| !tag.is_empty());
             Field { tag: tag.map(str::to_owned), path }

@@ -18,10 +18,10 @@ use foldhash::fast::FixedState;
 
 use super::claim::{Field, Invariant, Path};
 use super::holding::CHANCES;
-use super::learn::{Map, Names, Sight, Sights};
+use super::learn::{FieldNumbers, Map, Sight, Sights};
 use super::number::CHANCE;
 use super::tie::Tie;
-use super::trace::Value;
+use super::trace::Comparable;
 
 /// More messages do not tell more, and one with more fields is a table.
 const MESSAGES: usize = 1 << 12;
@@ -62,7 +62,7 @@ struct Column {
 }
 
 impl Pairs {
-    pub(super) fn learn(&mut self, names: &Names, witness: u32, events: &[Sights<'_>]) {
+    pub(super) fn learn(&mut self, names: &FieldNumbers, witness: u32, events: &[Sights<'_>]) {
         let columns = columns(names, events);
         columns.iter().for_each(|(path, column)| self.name(*path, column, witness));
         for (to, key) in columns.iter().filter(|(_, column)| column.may_group()) {
@@ -103,7 +103,7 @@ impl Pairs {
     }
 
     /// What always went together, is shown by enough recordings, and does not follow from something else.
-    pub(super) fn holding(&self, names: &Names) -> Vec<Invariant> {
+    pub(super) fn holding(&self, names: &FieldNumbers) -> Vec<Invariant> {
         let enough = -(CHANCE / self.all.len().max(1) as f64).log2();
         let shown = self.all.iter().filter(|((path, _), it)| {
             !it.is_broken
@@ -146,17 +146,17 @@ impl Column {
 }
 
 /// What a field says as far as one thing may go with another.
-pub(super) fn paired(value: &Value<'_>) -> Option<u64> {
+pub(super) fn paired(value: &Comparable<'_>) -> Option<u64> {
     let hash = FixedState::default();
     match value {
-        Value::Key(key) => Some(hash.hash_one(key)),
-        Value::Text(text) if text.len() <= LONGEST => Some(hash.hash_one(text)),
-        Value::Number(number) if number.fract() == 0.0 => Some(number.to_bits()),
-        Value::Text(_) | Value::Number(_) | Value::Length(_) => None,
+        Comparable::Key(key) => Some(hash.hash_one(key)),
+        Comparable::Text(text) if text.len() <= LONGEST => Some(hash.hash_one(text)),
+        Comparable::Number(number) if number.fract() == 0.0 => Some(number.to_bits()),
+        Comparable::Text(_) | Comparable::Number(_) | Comparable::Length(_) => None,
     }
 }
 
-fn columns(names: &Names, events: &[Sights<'_>]) -> BTreeMap<u32, Column> {
+fn columns(names: &FieldNumbers, events: &[Sights<'_>]) -> BTreeMap<u32, Column> {
     let mut columns: BTreeMap<u32, Column> = BTreeMap::new();
     for (event, (_, sights)) in events.iter().enumerate().take(MESSAGES) {
         let alone = |sight: &&Sight<'_>| !names.spelled(sight.path).contains("[]");
@@ -165,9 +165,9 @@ fn columns(names: &Names, events: &[Sights<'_>]) -> BTreeMap<u32, Column> {
                 let column = columns.entry(sight.path).or_default();
                 column.said.push((event, said));
                 match sight.value {
-                    Value::Key(_) => column.keys += 1,
-                    Value::Number(number) => column.numbers.push(number),
-                    Value::Text(_) | Value::Length(_) => {}
+                    Comparable::Key(_) => column.keys += 1,
+                    Comparable::Number(number) => column.numbers.push(number),
+                    Comparable::Text(_) | Comparable::Length(_) => {}
                 }
             }
         }

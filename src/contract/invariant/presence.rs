@@ -16,7 +16,7 @@ use foldhash::fast::FixedState;
 use super::claim::{Field, Invariant, Path, With};
 use super::echo::{Said, said};
 use super::holding::CHANCES;
-use super::learn::{Map, Names, Sight};
+use super::learn::{FieldNumbers, Map, Sight};
 use super::number::CHANCE;
 use super::trace::is_tuple;
 use crate::identity::Meaning;
@@ -58,7 +58,7 @@ struct Holder {
 impl Presence {
     pub(super) fn learn(
         &mut self,
-        names: &mut Names,
+        names: &mut FieldNumbers,
         recording: u32,
         (request, json): (Option<&str>, &str),
         sights: [&[Sight<'_>]; 2],
@@ -96,7 +96,7 @@ impl Presence {
     }
 
     /// What comes exactly where something else is, and not by chance.
-    pub(super) fn holding(&self, names: &Names) -> Vec<Invariant> {
+    pub(super) fn holding(&self, names: &FieldNumbers) -> Vec<Invariant> {
         if self.fields.len() > MOST || self.conditions.len() > MOST {
             return Vec::new();
         }
@@ -208,7 +208,7 @@ pub(super) fn conditions(request: Option<&str>, json: &str) -> BTreeSet<With> {
 }
 
 /// What a request and its answer say, but for identifiers and times.
-fn content(names: &Names, sights: [&[Sight<'_>]; 2]) -> Said {
+fn content(names: &FieldNumbers, sights: [&[Sight<'_>]; 2]) -> Said {
     let mut hasher = FixedState::default().build_hasher();
     for Sight { path, value, .. } in sights.into_iter().flatten() {
         let name = Path::written(names.spelled(*path));

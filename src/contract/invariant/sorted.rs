@@ -19,9 +19,9 @@ use foldhash::fast::{FixedState, RandomState};
 
 use super::check::{At, Broken, Check};
 use super::claim::{Asked, Field, Invariant, Path, With};
-use super::learn::{Map, Names, Sight};
+use super::learn::{FieldNumbers, Map, Sight};
 use super::presence::conditions;
-use super::trace::{RowNumber, Value};
+use super::trace::{Comparable, RowNumber};
 use crate::identity::Meaning;
 use crate::text::date::fits;
 
@@ -92,7 +92,7 @@ impl Sorted {
     /// Learns from the values of messages, and what was asked.
     pub(super) fn learn<'s, 'j: 's>(
         &mut self,
-        names: &Names,
+        names: &FieldNumbers,
         request: Option<&str>,
         messages: impl Iterator<Item = &'s [Sight<'j>]>,
     ) {
@@ -111,9 +111,9 @@ impl Sorted {
     }
 
     /// In which order each list always was, by any field of its rows, or wherever the same was asked.
-    pub(super) fn holding(&self, names: &Names) -> impl Iterator<Item = Invariant> {
+    pub(super) fn holding(&self, names: &FieldNumbers) -> impl Iterator<Item = Invariant> {
         let always = in_order(&self.always, names);
-        let mut asked: BTreeMap<(&str, Vec<Asked>), Keys> = BTreeMap::new();
+        let mut asked: BTreeMap<(&str, Vec<Asked>), SortFields> = BTreeMap::new();
         for words in self.deciding() {
             let mut here = FieldOrders::default();
             let all = self.asked.iter().filter(|(said, _)| words.iter().all(|it| it.is_in(said)));
@@ -166,11 +166,11 @@ impl Sorted {
 }
 
 /// The fields by one of which a list is in order.
-type Keys = Vec<(Field, Direction)>;
+type SortFields = Vec<(Field, Direction)>;
 
 /// The lists that are in order, each by fields of its rows.
-fn in_order<'n>(seen: &FieldOrders, names: &'n Names) -> BTreeMap<&'n str, Keys> {
-    let mut lists: BTreeMap<&str, Keys> = BTreeMap::new();
+fn in_order<'n>(seen: &FieldOrders, names: &'n FieldNumbers) -> BTreeMap<&'n str, SortFields> {
+    let mut lists: BTreeMap<&str, SortFields> = BTreeMap::new();
     for (field, seen) in seen.iter().filter(|(_, seen)| seen.pairs.len() >= FEWEST) {
         let holding = Direction::ALL.into_iter().zip(seen.broken);
         for (direction, _) in holding.filter(|(_, broken)| !broken) {
@@ -184,11 +184,11 @@ fn in_order<'n>(seen: &FieldOrders, names: &'n Names) -> BTreeMap<&'n str, Keys>
 }
 
 /// How the fields of the rows of a message go.
-fn see(seen: &mut FieldOrders, names: &Names, sights: &[Sight<'_>]) {
+fn see(seen: &mut FieldOrders, names: &FieldNumbers, sights: &[Sight<'_>]) {
     let mut last: Map<u32, &Sight<'_>> = Map::default();
     let mut words: Map<RowNumber, u64> = Map::default();
     for sight in sights.iter().filter(|sight| is_of_row(names.spelled(sight.path))) {
-        if let Value::Text(text) = sight.value
+        if let Comparable::Text(text) = sight.value
             && Meaning::of(Path::written(names.spelled(sight.path)).last()) == Meaning::Plain
         {
             let known = words.entry(sight.row).or_default();
@@ -282,7 +282,7 @@ pub(super) fn is_of_row(path: &str) -> bool {
 }
 
 /// How numbers follow each other, or times that are written alike.
-fn ordering(one: &Value<'_>, other: &Value<'_>) -> Option<Ordering> {
+fn ordering(one: &Comparable<'_>, other: &Comparable<'_>) -> Option<Ordering> {
     if let (Some(one), Some(other)) = (one.counted(), other.counted()) {
         return one.partial_cmp(&other);
     }

@@ -9,9 +9,9 @@ use foldhash::fast::{FixedState, RandomState};
 
 use super::claim::{Field, Invariant};
 use super::holding::CHANCES;
-use super::learn::{Map, Names, PAIRS, Sight, Sights};
+use super::learn::{FieldNumbers, Map, PAIRS, Sight, Sights};
 use super::tie::Tie;
-use super::trace::Value;
+use super::trace::Comparable;
 
 /// Longer streams do not tell more.
 const PIECES: usize = 1 << 12;
@@ -21,7 +21,7 @@ type Key = (u32, u64);
 
 /// What a message may belong to.
 #[derive(Debug, Default)]
-pub(super) struct Keys {
+pub(super) struct MessageKeys {
     /// What it identifies.
     ids: Vec<Key>,
     /// Its numbers. One of them may number what messages belong to.
@@ -54,12 +54,12 @@ pub(super) struct Strand<'t> {
 
 struct TextPiece<'t> {
     text: Cow<'t, str>,
-    keys: Rc<Keys>,
+    keys: Rc<MessageKeys>,
     /// The fields that have said it as a part of a whole.
     taken: Vec<u32>,
 }
 
-impl Keys {
+impl MessageKeys {
     fn all(&self) -> impl Iterator<Item = &Key> {
         self.ids.iter().chain(&self.numbers)
     }
@@ -75,7 +75,7 @@ impl TextPiece<'_> {
 }
 
 impl<'t> Strand<'t> {
-    pub(super) fn push(&mut self, text: Cow<'t, str>, keys: &Rc<Keys>) {
+    pub(super) fn push(&mut self, text: Cow<'t, str>, keys: &Rc<MessageKeys>) {
         if self.pieces.len() < PIECES {
             self.keys.extend(keys.all());
             self.pieces.push(TextPiece { text, keys: Rc::clone(keys), taken: Vec::new() });
@@ -84,13 +84,13 @@ impl<'t> Strand<'t> {
 
     /// By what pieces belong to what has these keys, if all that it identifies says so. What no piece says
     /// tells nothing, and neither do the `texts` themselves.
-    fn ids(&self, keys: &Keys, texts: [u32; 2]) -> Vec<Key> {
+    fn ids(&self, keys: &MessageKeys, texts: [u32; 2]) -> Vec<Key> {
         keys.ids.iter().filter(|key| self.may_tell(key, texts)).copied().collect()
     }
 
     /// The same with one of the numbers, and with all of them: whether a number says what a piece belongs to
     /// is told by the text that comes of it.
-    fn numbered(&self, keys: &Keys, texts: [u32; 2]) -> Vec<Vec<Key>> {
+    fn numbered(&self, keys: &MessageKeys, texts: [u32; 2]) -> Vec<Vec<Key>> {
         let ids = self.ids(keys, texts);
         let differ = |key: &&Key| self.pieces.iter().any(|piece| !piece.agrees(&[**key]));
         let numbers = keys.numbers.iter().filter(|key| self.may_tell(key, texts)).filter(differ);
@@ -108,7 +108,7 @@ impl<'t> Strand<'t> {
         &mut self,
         field: u32,
         text: &str,
-        keys: &Keys,
+        keys: &MessageKeys,
         texts: [u32; 2],
     ) -> Option<usize> {
         let ids = self.ids(keys, texts);
@@ -137,7 +137,7 @@ impl<'t> Strand<'t> {
     pub(super) fn extended<'x>(
         &self,
         text: &'x str,
-        keys: &Keys,
+        keys: &MessageKeys,
         texts: [u32; 2],
     ) -> Option<Option<&'x str>> {
         let said = |way: &[Key]| self.pieces.iter().rfind(|piece| piece.agrees(way));
@@ -148,16 +148,16 @@ impl<'t> Strand<'t> {
     }
 }
 
-impl Names {
+impl FieldNumbers {
     /// What a message may belong to.
-    pub(super) fn keys_of(&self, sights: &[Sight<'_>]) -> Rc<Keys> {
+    pub(super) fn keys_of(&self, sights: &[Sight<'_>]) -> Rc<MessageKeys> {
         let hash = FixedState::default();
-        let mut keys = Keys::default();
+        let mut keys = MessageKeys::default();
         for sight in sights.iter().filter(|sight| !self.spelled(sight.path).contains("[]")) {
             match &sight.value {
-                Value::Key(key) => keys.ids.push((sight.path, hash.hash_one(key))),
-                Value::Number(number) => keys.numbers.push((sight.path, number.to_bits())),
-                Value::Text(_) | Value::Length(_) => {}
+                Comparable::Key(key) => keys.ids.push((sight.path, hash.hash_one(key))),
+                Comparable::Number(number) => keys.numbers.push((sight.path, number.to_bits())),
+                Comparable::Text(_) | Comparable::Length(_) => {}
             }
         }
         Rc::new(keys)
@@ -165,7 +165,7 @@ impl Names {
 }
 
 impl Texts {
-    pub(super) fn learn(&mut self, names: &mut Names, witness: u32, events: &[Sights<'_>]) {
+    pub(super) fn learn(&mut self, names: &mut FieldNumbers, witness: u32, events: &[Sights<'_>]) {
         // Of one message nothing was said before.
         if events.len() < 2 {
             return;
@@ -221,7 +221,7 @@ impl Texts {
     }
 
     /// What never failed, and could have in enough recordings.
-    pub(super) fn holding(&self, names: &Names) -> Vec<Invariant> {
+    pub(super) fn holding(&self, names: &FieldNumbers) -> Vec<Invariant> {
         let mut found: Vec<(Field, Field, Tie)> = Vec::new();
         for ((field, of), held) in &self.held {
             let (tie, times) = if field == of {

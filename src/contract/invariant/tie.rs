@@ -8,7 +8,7 @@ use super::earlier::REQUEST;
 use super::number::time;
 use super::pairing::paired;
 use super::text::Strand;
-use super::trace::Value;
+use super::trace::Comparable;
 
 /// What may hold of two fields by what they say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -101,8 +101,8 @@ impl Check<'_> {
             }
             let other = self.beside(&at, to)?;
             let said = match other.value {
-                Value::Number(said) | Value::Length(said) => *said,
-                Value::Key(_) | Value::Text(_) => return None,
+                Comparable::Number(said) | Comparable::Length(said) => *said,
+                Comparable::Key(_) | Comparable::Text(_) => return None,
             };
             // How long an array is has no place of its own.
             let shown = of_number(&other).map(|_| other);
@@ -207,7 +207,7 @@ impl Check<'_> {
         let (_, sights) = &self.events[at.event?];
         let (is_length, row) = (other.path.is_list(), sights[at.number].row);
         let found = sights.iter().enumerate().find(|(_, sight)| {
-            let is_it = is_length == matches!(sight.value, Value::Length(_));
+            let is_it = is_length == matches!(sight.value, Comparable::Length(_));
             sight.path == path && is_it && (is_length || sight.row == row)
         });
         found.map(|(number, sight)| At { event: at.event, number, value: &sight.value })
@@ -216,14 +216,14 @@ impl Check<'_> {
 
 fn of_length(at: &At<'_>) -> Option<f64> {
     match at.value {
-        Value::Length(length) => Some(*length),
+        Comparable::Length(length) => Some(*length),
         _ => None,
     }
 }
 
 fn of_number(at: &At<'_>) -> Option<f64> {
     match at.value {
-        Value::Number(number) => Some(*number),
+        Comparable::Number(number) => Some(*number),
         _ => None,
     }
 }

@@ -43,7 +43,7 @@ pub struct Event<'a> {
 
 /// What may be compared.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Value<'j> {
+pub(super) enum Comparable<'j> {
     /// It identifies something.
     Key(Cow<'j, str>),
     Number(f64),
@@ -53,7 +53,7 @@ pub(super) enum Value<'j> {
     Length(f64),
 }
 
-impl Value<'_> {
+impl Comparable<'_> {
     pub(super) fn key(&self) -> Option<&str> {
         match self {
             Self::Key(key) => Some(key),
@@ -102,21 +102,21 @@ impl Value<'_> {
 /// so, and refers to one whose name does not.
 pub(crate) fn identified<'j>(json: Text<'j>, mut told: impl FnMut(&Path, Cow<'j, str>)) {
     each(json, &mut |path, _, value| match value {
-        Value::Key(key) => told(path, key),
-        Value::Text(spelled) => {
+        Comparable::Key(key) => told(path, key),
+        Comparable::Text(spelled) => {
             let word = unescape(spelled);
             if is_drawn(&word) {
                 told(path, word);
             }
         }
-        Value::Number(_) | Value::Length(_) => {}
+        Comparable::Number(_) | Comparable::Length(_) => {}
     });
 }
 
 /// Tells the values in a JSON text in order, each with the number of the [row](Row) that it stands in, and then how long
 /// its arrays are.
-pub(super) fn each<'j>(json: Text<'j>, told: &mut dyn FnMut(&Path, RowNumber, Value<'j>)) {
-    let mut way = Way::default();
+pub(super) fn each<'j>(json: Text<'j>, told: &mut dyn FnMut(&Path, RowNumber, Comparable<'j>)) {
+    let mut way = ValueWay::default();
     if is_tuple(json) {
         for (place, element) in json.elements().enumerate() {
             let above = way.path.enter(&place.to_string());
@@ -125,7 +125,7 @@ pub(super) fn each<'j>(json: Text<'j>, told: &mut dyn FnMut(&Path, RowNumber, Va
     } else {
         collect(&mut json.tokens(), "", &mut way, told);
     }
-    way.lengths.into_iter().for_each(|(path, length)| told(&path, 0, Value::Length(length)));
+    way.lengths.into_iter().for_each(|(path, length)| told(&path, 0, Comparable::Length(length)));
 }
 
 /// Whether a message is an array whose elements mean something by their place, `["topic", "event", {}]`: the first one
@@ -152,7 +152,7 @@ pub(super) fn pointer(json: &str, number: usize) -> String {
 
 /// The way to a value.
 #[derive(Default)]
-struct Way {
+struct ValueWay {
     path: Path,
     depth: usize,
     row: RowNumber,
@@ -161,7 +161,7 @@ struct Way {
     lengths: Vec<(Path, f64)>,
 }
 
-impl Way {
+impl ValueWay {
     fn inside(&mut self, above: usize, look: impl FnOnce(&mut Self)) {
         self.depth += 1;
         look(self);
@@ -174,8 +174,8 @@ impl Way {
 fn collect<'j>(
     tokens: &mut Tokens<'j>,
     name: &str,
-    way: &mut Way,
-    told: &mut dyn FnMut(&Path, RowNumber, Value<'j>),
+    way: &mut ValueWay,
+    told: &mut dyn FnMut(&Path, RowNumber, Comparable<'j>),
 ) {
     if way.depth >= DEEPEST && matches!(tokens.peek(), Some(b'{' | b'[')) {
         tokens.value();
@@ -225,15 +225,15 @@ fn collect<'j>(
 }
 
 /// What a string or a scalar says that may be compared.
-fn value<'j>(spelled: &'j str, name: &str) -> Option<Value<'j>> {
+fn value<'j>(spelled: &'j str, name: &str) -> Option<Comparable<'j>> {
     if spelled.starts_with('"') {
-        return Some(key(spelled, name).map_or(Value::Text(spelled), Value::Key));
+        return Some(key(spelled, name).map_or(Comparable::Text(spelled), Comparable::Key));
     }
     // `id` is that of JSON-RPC; others, such as `seq_id`, count.
     if name == "id" && spelled.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Some(Value::Key(Cow::Borrowed(spelled)));
+        return Some(Comparable::Key(Cow::Borrowed(spelled)));
     }
-    spelled.parse().ok().map(Value::Number)
+    spelled.parse().ok().map(Comparable::Number)
 }
 
 /// What a string identifies, if it does.

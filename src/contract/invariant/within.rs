@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::claim::{Field, Invariant, Path, Referred};
 use super::holding::CHANCES;
-use super::learn::{Map, Names, Sight, Sights, keys};
+use super::learn::{FieldNumbers, Map, Sight, Sights, keys};
 use super::sorted::is_of_row;
 use super::trace::RowNumber;
 
@@ -29,7 +29,7 @@ struct RowTally {
 
 impl Within {
     /// Learns from messages that are answers by themselves.
-    pub(super) fn learn(&mut self, names: &Names, recording: u32, events: &[Sights<'_>]) {
+    pub(super) fn learn(&mut self, names: &FieldNumbers, recording: u32, events: &[Sights<'_>]) {
         for (_, sights) in events {
             let mut fields: Map<u32, Vec<(&Sight<'_>, &str)>> = Map::default();
             keys(sights).for_each(|it| fields.entry(it.0.path).or_default().push(it));
@@ -56,7 +56,7 @@ impl Within {
     }
 
     /// What was always said by a row, and not by its own alone: by the list with the shortest name.
-    pub(super) fn holding(&self, names: &Names) -> Vec<Invariant> {
+    pub(super) fn holding(&self, names: &FieldNumbers) -> Vec<Invariant> {
         let mut found: BTreeMap<u32, u32> = BTreeMap::new();
         let holds = |seen: &RowTally| !seen.is_broken && seen.recordings.len() as u64 >= CHANCES;
         for ((from, to), _) in self.0.iter().filter(|(_, seen)| holds(seen)) {

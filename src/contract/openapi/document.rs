@@ -73,7 +73,7 @@ impl Document {
             return Err(Error::new(Kind::Document("it does not say `openapi: 3…`"))
                 .with_hint("OpenAPI 3.0 to 3.2 is read; Swagger 2.0 can be converted to it"));
         }
-        let mut reader = Reader { root, elsewhere: Vec::new() };
+        let mut reader = DocumentReader { root, elsewhere: Vec::new() };
         let mut operations = Vec::new();
         for (path, item) in reader.object(root, "paths") {
             operations.extend(reader.item(path, item));
@@ -145,12 +145,12 @@ impl Response {
     }
 }
 
-struct Reader<'d> {
+struct DocumentReader<'d> {
     root: &'d Value,
     elsewhere: Vec<String>,
 }
 
-impl<'d> Reader<'d> {
+impl<'d> DocumentReader<'d> {
     /// The members of an object, those of OpenAPI's extensions left out.
     fn object(&self, value: &'d Value, name: &str) -> Vec<(&'d String, &'d Value)> {
         let object = value.get(name).and_then(Value::as_object);

@@ -127,13 +127,13 @@ fn includes(old: &Automaton, new: &Automaton) -> Inclusion {
 }
 
 /// Pairs of states, and by which atom from which pair each was reached.
-type Predecessors = HashMap<Pair, Option<(usize, Pair)>>;
+type Predecessors = HashMap<StatePair, Option<(usize, StatePair)>>;
 
 /// A state of the new automaton, and all of the old one that the same word can lead to.
-type Pair = (usize, Vec<usize>);
+type StatePair = (usize, Vec<usize>);
 
 /// The word that leads to a pair of states.
-fn word(new: &Automaton, came: &Predecessors, mut at: Pair) -> Vec<Token> {
+fn word(new: &Automaton, came: &Predecessors, mut at: StatePair) -> Vec<Token> {
     let mut atoms = Vec::new();
     while let Some(Some((atom, before))) = came.get(&at) {
         atoms.push(*atom);

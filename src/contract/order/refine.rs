@@ -209,10 +209,10 @@ struct Table<'w> {
     /// Which recordings have each value.
     seen: Vec<BTreeSet<Witness>>,
     /// In which of them, with which value, something comes before it or behind it.
-    beside: BTreeMap<(Side, Option<usize>), Observed>,
+    beside: BTreeMap<(Neighbour, Option<usize>), Observed>,
     /// How often each value comes.
     times: Vec<u64>,
-    pairs: BTreeMap<(Kind, Kind), u64>,
+    pairs: BTreeMap<(EventClass, EventClass), u64>,
     /// The types, with all values as one, and what begins and ends a word.
     kinds: usize,
 }
@@ -221,20 +221,20 @@ struct Table<'w> {
 type Observed = BTreeSet<(Witness, usize)>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Side {
+enum Neighbour {
     Before,
     Behind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum EventClass {
     /// An event of another type, or the start and the end.
     Other(usize),
     /// By the number of its value, or of its group.
     Value(usize),
 }
 
-const EDGE: Kind = Kind::Other(0);
+const EDGE: EventClass = EventClass::Other(0);
 
 impl<'w> Table<'w> {
     fn of(words: &'w [Word], tag: &str, path: &str) -> Self {
@@ -247,10 +247,10 @@ impl<'w> Table<'w> {
                     let value = table.value(said(token, path));
                     table.times[value] += 1;
                     table.seen[value].insert(word.witness);
-                    Kind::Value(value)
+                    EventClass::Value(value)
                 } else {
                     let next = names.len() + 1;
-                    Kind::Other(*names.entry(token.tag.as_str()).or_insert(next))
+                    EventClass::Other(*names.entry(token.tag.as_str()).or_insert(next))
                 };
                 table.follow(from, to, word.witness);
                 from = to;
@@ -261,14 +261,14 @@ impl<'w> Table<'w> {
         table
     }
 
-    fn follow(&mut self, from: Kind, to: Kind, witness: Witness) {
+    fn follow(&mut self, from: EventClass, to: EventClass, witness: Witness) {
         *self.pairs.entry((from, to)).or_default() += 1;
         let other = |kind| match kind {
-            Kind::Other(number) => Some(number),
-            Kind::Value(_) => None,
+            EventClass::Other(number) => Some(number),
+            EventClass::Value(_) => None,
         };
-        for (side, kind, beside) in [(Side::Before, to, from), (Side::Behind, from, to)] {
-            if let Kind::Value(value) = kind {
+        for (side, kind, beside) in [(Neighbour::Before, to, from), (Neighbour::Behind, from, to)] {
+            if let EventClass::Value(value) = kind {
                 self.beside.entry((side, other(beside))).or_default().insert((witness, value));
             }
         }
@@ -320,13 +320,13 @@ impl<'w> Table<'w> {
 
     /// What it takes to say which type may follow which, then the types, and then the values.
     fn bits(&self, groups: &Groups) -> f64 {
-        let group_of = |kind: Kind| match kind {
-            Kind::Value(value) => {
-                Kind::Value(groups.iter().position(|group| group.contains(&value)).unwrap_or(0))
-            }
+        let group_of = |kind: EventClass| match kind {
+            EventClass::Value(value) => EventClass::Value(
+                groups.iter().position(|group| group.contains(&value)).unwrap_or(0),
+            ),
             other => other,
         };
-        let mut after: BTreeMap<Kind, BTreeMap<Kind, u64>> = BTreeMap::new();
+        let mut after: BTreeMap<EventClass, BTreeMap<EventClass, u64>> = BTreeMap::new();
         for ((from, to), times) in &self.pairs {
             let next = after.entry(group_of(*from)).or_default();
             *next.entry(group_of(*to)).or_default() += times;

@@ -44,11 +44,11 @@ struct Slice<'o> {
     letter: usize,
     /// Whether something came since that has not its key.
     is_over: bool,
-    ways: Vec<Way<'o>>,
+    ways: Vec<SliceRun<'o>>,
 }
 
 #[derive(Debug, Clone)]
-struct Way<'o> {
+struct SliceRun<'o> {
     atom: usize,
     between: Between,
     run: Run<'o>,
@@ -98,7 +98,7 @@ impl<'o> Run<'o> {
 
     /// Whether the trace may end here.
     pub fn is_complete(&self) -> bool {
-        let complete = |way: &Way<'_>| way.run.is_complete();
+        let complete = |way: &SliceRun<'_>| way.run.is_complete();
         let open = |slice: &Slice<'_>| !slice.ways.iter().all(complete);
         let Some(from) = self.slices.iter().find(|slice| open(slice)).map(|slice| slice.letter)
         else {
@@ -151,7 +151,7 @@ impl<'o> Run<'o> {
     fn begin(&mut self, slice: (usize, String), event: &Event<'_>) {
         let ways = self.automaton.slices_by(slice.0).filter_map(|(atom, between, each)| {
             let mut run = Run::new(each);
-            run.push(event).then_some(Way { atom, between, run })
+            run.push(event).then_some(SliceRun { atom, between, run })
         });
         let number = self.slices.len();
         let (letter, ways) = (self.letters.len(), ways.collect());
@@ -186,7 +186,7 @@ impl<'o> Run<'o> {
     }
 
     /// Keeps some of what a slice can be, and finds the states behind it anew if others fall away.
-    fn retain(&mut self, number: usize, keep: impl FnMut(&mut Way<'o>) -> bool) {
+    fn retain(&mut self, number: usize, keep: impl FnMut(&mut SliceRun<'o>) -> bool) {
         let slice = &mut self.slices[number];
         let (ways, letter) = (slice.ways.len(), slice.letter);
         slice.ways.retain_mut(keep);
@@ -208,7 +208,7 @@ impl<'o> Run<'o> {
         &self,
         from: &[usize],
         letter: &Letter,
-        can_be: impl Fn(&Way<'_>) -> bool,
+        can_be: impl Fn(&SliceRun<'_>) -> bool,
     ) -> Vec<usize> {
         match letter {
             Letter::Event(atoms) => self.automaton.step(from, |atom| atoms.contains(&atom)),

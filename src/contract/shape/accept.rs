@@ -78,14 +78,14 @@ impl Schema {
         if let Some(json) = Text::read(json) {
             return self.accepts_text(json);
         }
-        let mut check = Check::default();
+        let mut check = ValueCheck::default();
         check.tell(Fault::NotJson, self.words(), "text that is not JSON".to_owned());
         check.found
     }
 
     /// The same of what was read before.
     pub(crate) fn accepts_text(&self, json: Text<'_>) -> Vec<Violation> {
-        let mut check = Check::default();
+        let mut check = ValueCheck::default();
         check.value(self, &Sample::of(json));
         check.found
     }
@@ -135,13 +135,13 @@ impl Schema {
 
 /// What has been found, and where the check is.
 #[derive(Default)]
-struct Check {
+struct ValueCheck {
     pointer: String,
     place: Vec<String>,
     found: Vec<Violation>,
 }
 
-impl Check {
+impl ValueCheck {
     fn value(&mut self, schema: &Schema, sample: &Sample<'_>) {
         if schema.any {
             return;

@@ -14,12 +14,12 @@ use crate::text::json;
 /// Who has shown something: a recording, and the row of a list or the resource in which it stands. What says the same
 /// in many answers counts once.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Source {
+pub(crate) struct EvidenceSource {
     recording: u32,
     row: u64,
 }
 
-impl Source {
+impl EvidenceSource {
     /// A recording.
     pub(crate) fn recording(recording: u32) -> Self {
         Self { recording, row: u64::from(recording) }
@@ -40,7 +40,7 @@ pub(crate) struct Recordings {
 }
 
 impl Recordings {
-    pub(crate) fn insert(&mut self, source: Source) {
+    pub(crate) fn insert(&mut self, source: EvidenceSource) {
         self.all.insert(source.recording);
         self.rows.insert(source.row);
     }
@@ -160,7 +160,7 @@ impl<'s> Census<'s> {
     }
 
     /// Looks at a value of a recording.
-    pub(crate) fn see(&mut self, value: json::Text<'_>, source: Source) {
+    pub(crate) fn see(&mut self, value: json::Text<'_>, source: EvidenceSource) {
         self.values.insert(source);
         if !self.counts {
             return;
@@ -198,7 +198,7 @@ impl<'s> Census<'s> {
         }
     }
 
-    fn see_object(&mut self, object: json::Text<'_>, source: Source) {
+    fn see_object(&mut self, object: json::Text<'_>, source: EvidenceSource) {
         self.objects.insert(source);
         if let Some((tag, branches)) = &mut self.branches {
             let word = object.get(tag).and_then(json::Text::string);
@@ -224,7 +224,7 @@ impl<'s> Census<'s> {
     }
 
     /// Counts a list or an object, and whether something stands in it.
-    fn see_filled(&mut self, inside: &str, is_filled: bool, source: Source) {
+    fn see_filled(&mut self, inside: &str, is_filled: bool, source: EvidenceSource) {
         if let Some((_, [all, filled])) = self.filled.as_mut().filter(|(it, _)| *it == inside) {
             all.insert(source);
             if is_filled {

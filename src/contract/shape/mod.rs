@@ -32,7 +32,7 @@ mod tuple;
 pub use super::syntax::{ParseError, ParseErrors};
 pub use accept::{Fault, Violation};
 pub use census::Share;
-pub(crate) use census::{Census, Recordings, Source};
+pub(crate) use census::{Census, EvidenceSource, Recordings};
 pub use evidence::{Claim, Evidence, Tally, Witness, Witnesses};
 pub use format::Format;
 pub use gain::{Gain, Gained};

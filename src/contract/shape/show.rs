@@ -117,9 +117,9 @@ impl<'s> Block<'s> {
             }
             Self::Union(union) => {
                 for (value, branch) in &union.branches {
-                    let _ = write!(out, "{indent}{}", Name(value));
+                    let _ = write!(out, "{indent}{}", QuotedName(value));
                     if let Object::Union(inner) = branch {
-                        let _ = write!(out, " by {}", Name(&inner.tag));
+                        let _ = write!(out, " by {}", QuotedName(&inner.tag));
                     }
                     out.push('\n');
                     Self::of(branch).write(out, depth + 1);
@@ -160,7 +160,8 @@ fn members(fields: &Fields) -> Vec<(String, &Schema)> {
     let known = shown(fields).into_iter();
     let known = known.map(|(name, field)| {
         // No field is called so without quotes.
-        let name = if tuple::index(name).is_some() { name.clone() } else { Name(name).to_string() };
+        let name =
+            if tuple::index(name).is_some() { name.clone() } else { QuotedName(name).to_string() };
         (format!("{name}{}: ", mark(field)), &field.schema)
     });
     let rest = fields.rest.iter();
@@ -244,7 +245,7 @@ fn of_object(object: &Object, style: Style) -> String {
         Object::Plain(_) if style == Style::Block => out.push_str("object"),
         Object::Plain(fields) => braces(fields, &mut out),
         Object::Union(union) => {
-            let _ = write!(out, "by {}", Name(&union.tag));
+            let _ = write!(out, "by {}", QuotedName(&union.tag));
             if style == Style::Inline {
                 out.push(' ');
                 branches(union, &mut out);
@@ -263,7 +264,7 @@ fn braces(fields: &Fields, out: &mut String) {
 
 fn branches(union: &Union, out: &mut String) {
     let branch = |(value, branch): (&String, &Object)| {
-        let mut part = format!("{} ", Name(value));
+        let mut part = format!("{} ", QuotedName(value));
         match branch {
             Object::Plain(fields) => braces(fields, &mut part),
             Object::Union(_) => part.push_str(&of_object(branch, Style::Inline)),
@@ -276,9 +277,9 @@ fn branches(union: &Union, out: &mut String) {
 }
 
 /// A name as it is written: plain where it reads well, else as a JSON string.
-pub(super) struct Name<'a>(pub(super) &'a str);
+pub(super) struct QuotedName<'a>(pub(super) &'a str);
 
-impl fmt::Display for Name<'_> {
+impl fmt::Display for QuotedName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut chars = self.0.chars();
         let plain =

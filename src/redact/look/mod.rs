@@ -57,7 +57,7 @@ struct Look {
     /// The rule that its line belongs to.
     of: Rule,
     id: &'static str,
-    kind: Kind,
+    kind: RuleKind,
     before: Before,
     expression: &'static str,
     /// Compiled where its word first stands: few of the rules ever see theirs.
@@ -100,7 +100,7 @@ const TELLING: &str = "\
     password passwd passphrase pass pwd psk secret token key credential credentials";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum RuleKind {
     Token,
     Exact,
     Named,
@@ -162,16 +162,16 @@ fn spellings(word: &str) -> Vec<String> {
     }
 }
 
-fn kind_of(kind: &str) -> Kind {
+fn kind_of(kind: &str) -> RuleKind {
     match kind {
-        "exact" => Kind::Exact,
-        "named" => Kind::Named,
-        "said" => Kind::Said,
-        "basic" => Kind::Basic,
-        "block" => Kind::Block,
-        "random" => Kind::Random,
-        "packed" => Kind::Packed,
-        _ => Kind::Token,
+        "exact" => RuleKind::Exact,
+        "named" => RuleKind::Named,
+        "said" => RuleKind::Said,
+        "basic" => RuleKind::Basic,
+        "block" => RuleKind::Block,
+        "random" => RuleKind::Random,
+        "packed" => RuleKind::Packed,
+        _ => RuleKind::Token,
     }
 }
 
@@ -205,7 +205,7 @@ pub(super) fn packed(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
     if !notes.applies(Rule::FurtherLooks) {
         return Vec::new();
     }
-    edits(text, text.len(), |kind| kind == Kind::Packed, notes)
+    edits(text, text.len(), |kind| kind == RuleKind::Packed, notes)
 }
 
 /// What is found in the strings of JSON that hold strings themselves. Expressions know what is escaped once.
@@ -254,7 +254,7 @@ pub(super) fn decided(text: &[u8], notes: &mut Notes<'_>) -> (Vec<Edit>, usize) 
 fn edits(
     text: &[u8],
     until: usize,
-    counts: impl Fn(Kind) -> bool,
+    counts: impl Fn(RuleKind) -> bool,
     notes: &mut Notes<'_>,
 ) -> Vec<Edit> {
     if !notes.applies(Rule::Looks) {
@@ -266,7 +266,7 @@ fn edits(
     for (rule, word) in words(text).take_while(|(_, word)| word.start < until) {
         let is_known = counts(rule.kind)
             && notes.applies(rule.of)
-            && (rule.kind != Kind::Packed || within.begins(word.start));
+            && (rule.kind != RuleKind::Packed || within.begins(word.start));
         if !is_known || !run.may_try(rule, text, word.start) {
             continue;
         }
@@ -276,16 +276,16 @@ fn edits(
         }
     }
     // What has a look of its own is called by that, whatever somebody says that it is.
-    found.sort_by_key(|(rule, _)| rule.kind == Kind::Said);
+    found.sort_by_key(|(rule, _)| rule.kind == RuleKind::Said);
     let mut edits: Vec<Edit> = Vec::new();
     for (rule, FoundSecret { name, range }) in found {
         let is_within = |edit: &Edit| edit.range.start < range.end && range.start < edit.range.end;
-        if rule.kind == Kind::Said && edits.iter().any(is_within) {
+        if rule.kind == RuleKind::Said && edits.iter().any(is_within) {
             continue;
         }
         let secret = String::from_utf8_lossy(&text[range.clone()]).into_owned();
         // A name tells of a replacement as of any value: what a client sends is called by it.
-        let has_name = matches!(rule.kind, Kind::Named | Kind::Said);
+        let has_name = matches!(rule.kind, RuleKind::Named | RuleKind::Said);
         let is_replacement = !has_name && notes.redactor.own.is_replacement(&secret);
         if !secret.contains(OPENING)
             && !is_replacement
@@ -343,7 +343,7 @@ impl Look {
         let text = within.text;
         let window = self.window(&text[at..]);
         let window = match self.kind {
-            Kind::Block => until_next(&text[at..at + window], own),
+            RuleKind::Block => until_next(&text[at..at + window], own),
             _ => &text[at..at + window],
         };
         let captures = self.expression().captures(window)?;
@@ -353,17 +353,17 @@ impl Look {
         let name = captures.name("n").and_then(|name| str::from_utf8(name.as_bytes()).ok());
         let mut range = at + secret.start()..at + secret.end();
         let is_secret = match self.kind {
-            Kind::Token => is_mixed(spelled) && !is_sample(spelled),
-            Kind::Exact | Kind::Block => !is_sample(spelled),
-            Kind::Basic => is_basic(spelled),
-            Kind::Said => is_said(name?, spelled, notes),
-            Kind::Random => is_random(name, spelled, notes),
-            Kind::Packed => {
+            RuleKind::Token => is_mixed(spelled) && !is_sample(spelled),
+            RuleKind::Exact | RuleKind::Block => !is_sample(spelled),
+            RuleKind::Basic => is_basic(spelled),
+            RuleKind::Said => is_said(name?, spelled, notes),
+            RuleKind::Random => is_random(name, spelled, notes),
+            RuleKind::Packed => {
                 // What is longer than what is looked at goes as well.
                 range.end += end_of_base64(&text[range.end..]);
                 is_packed(spelled, notes)
             }
-            Kind::Named => {
+            RuleKind::Named => {
                 range.start += value::behind_scheme(spelled);
                 is_named(name?, &spelled[value::behind_scheme(spelled)..], notes)
             }
@@ -374,9 +374,11 @@ impl Look {
     /// How much of a text the expression sees: the rest of a line, as far as a secret goes.
     fn window(&self, text: &[u8]) -> usize {
         let (longest, ends_with_line) = match self.kind {
-            Kind::Block => (LONGEST_BLOCK, false),
-            Kind::Packed => (LONGEST_BLOCK, true),
-            Kind::Named | Kind::Said | Kind::Random => (self.reach(), !self.is_over_lines()),
+            RuleKind::Block => (LONGEST_BLOCK, false),
+            RuleKind::Packed => (LONGEST_BLOCK, true),
+            RuleKind::Named | RuleKind::Said | RuleKind::Random => {
+                (self.reach(), !self.is_over_lines())
+            }
             _ => (LONGEST, !self.is_over_lines()),
         };
         let longest = longest.min(text.len());
@@ -411,7 +413,7 @@ impl Look {
     fn is_open(&self, text: &[u8], (start, run): (usize, usize), word: usize) -> bool {
         let rest = &text[start..];
         match self.kind {
-            Kind::Block => {
+            RuleKind::Block => {
                 let block = until_next(rest, word);
                 let behind = &block[word.min(block.len())..];
                 let closed = memchr::memmem::find(behind, b"-----END").is_some_and(|end| {
@@ -419,8 +421,8 @@ impl Look {
                 });
                 !closed && block.len() == rest.len() && rest.len() < LONGEST_BLOCK
             }
-            Kind::Packed => rest.len() < LONGEST_BLOCK && start >= run,
-            Kind::Named | Kind::Said | Kind::Random => {
+            RuleKind::Packed => rest.len() < LONGEST_BLOCK && start >= run,
+            RuleKind::Named | RuleKind::Said | RuleKind::Random => {
                 self.window(rest) == rest.len() && rest.len() < self.reach()
             }
             _ if matches!(
@@ -455,7 +457,7 @@ pub(super) fn open(text: &[u8]) -> usize {
     let is_of_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/_-=\\".contains(byte);
     let packed = text.iter().rposition(|byte| !is_of_base64(byte)).map_or(0, |at| at + 1);
     let open = words(&text[from..]).filter_map(|(rule, word)| {
-        let run = if rule.kind == Kind::Packed { packed } else { run };
+        let run = if rule.kind == RuleKind::Packed { packed } else { run };
         let start = rule.before.start(text, from + word.start).unwrap_or(0);
         (within.begins(start) && rule.is_open(text, (start, run), from + word.end - start))
             .then_some(start)

@@ -1,7 +1,7 @@
 //! How often a rule is tried in what may be one secret.
 
 use super::judged::end_of_base64;
-use super::{Kind, LONGEST, Look, is_of_token};
+use super::{LONGEST, Look, RuleKind, is_of_token};
 
 /// A run of letters and signs of tokens, and how often a rule found nothing in it.
 ///
@@ -19,7 +19,7 @@ const TRIES: usize = 64;
 
 impl Run {
     pub(super) fn may_try(&mut self, rule: &Look, text: &[u8], at: usize) -> bool {
-        if rule.kind == Kind::Packed {
+        if rule.kind == RuleKind::Packed {
             let is_new = at >= self.decoded;
             self.decoded = if is_new { at + end_of_base64(&text[at..]) } else { self.decoded };
             return is_new;

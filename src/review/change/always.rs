@@ -20,7 +20,7 @@ use super::instead::hardly_chance;
 use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::traits::{Of, TraitChange};
-use super::values::{First, ID, Side, ValuePlace, Values, values};
+use super::values::{First, ID, ValuePlace, Values, ValuesByPlace, values};
 use super::weight::{CHANCE_OF_ALL, is_outcome};
 use crate::contract::order::{FEWEST, exact};
 use crate::contract::shape::Recordings;
@@ -67,10 +67,10 @@ pub(super) fn add<'a>(
             &those_alike
         }
     };
-    let words = |sides: &[&[Side<'_>; 2]]| {
+    let words = |sides: &[&[ValuesByPlace<'_>; 2]]| {
         told(sides, &|pair| pair.words(), &|pair, chance| pair.word(chance, &is_said))
     };
-    let each: Vec<&[Side<'_>; 2]> = asked.iter().map(|it| &it.sides).collect();
+    let each: Vec<&[ValuesByPlace<'_>; 2]> = asked.iter().map(|it| &it.sides).collect();
     // Each question may have a word of its own.
     let known = drafts.len();
     for draft in words(&each) {
@@ -116,14 +116,14 @@ fn asked<'a>(was: &Contract, sides: &[Vec<(Question, &'a Answer)>; 2]) -> Vec<Sh
 /// What `find` finds in the places of both sides, which could have come out otherwise by chance in as many ways as
 /// `tried` counts.
 fn told(
-    all: &[&[Side<'_>; 2]],
-    tried: &dyn Fn(&Pair<'_, '_>) -> usize,
-    find: &dyn Fn(&Pair<'_, '_>, &Chance<'_>) -> Option<Draft>,
+    all: &[&[ValuesByPlace<'_>; 2]],
+    tried: &dyn Fn(&ValuePair<'_, '_>) -> usize,
+    find: &dyn Fn(&ValuePair<'_, '_>, &Chance<'_>) -> Option<Draft>,
 ) -> Vec<Draft> {
     let pairs = all.iter().flat_map(|[old, new]| {
-        old.iter().filter_map(|(place, old)| Some(Pair { place, old, new: new.get(place)? }))
+        old.iter().filter_map(|(place, old)| Some(ValuePair { place, old, new: new.get(place)? }))
     });
-    let both: Vec<Pair<'_, '_>> =
+    let both: Vec<ValuePair<'_, '_>> =
         pairs.filter(|pair| pair.old.all.len() >= FEWEST && pair.new.all.len() >= FEWEST).collect();
     let tried = both.iter().map(tried).sum::<usize>().max(1);
     let chance = |table| exact(table) * tried as f64;
@@ -190,13 +190,13 @@ fn without_numbers(pointer: &str) -> String {
 }
 
 /// What stood at a place, and what stands there now.
-struct Pair<'s, 'a> {
+struct ValuePair<'s, 'a> {
     place: &'s ValuePlace<'a>,
     old: &'s Values<'a>,
     new: &'s Values<'a>,
 }
 
-impl Pair<'_, '_> {
+impl ValuePair<'_, '_> {
     /// How many words could have come out otherwise by chance: what all recordings of both sides say could not.
     fn words(&self) -> usize {
         let (old, new) = (self.old, self.new);

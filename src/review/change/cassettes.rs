@@ -22,9 +22,9 @@ pub(super) fn pairs(
     let names: BTreeSet<&String> = olds.keys().chain(news.keys()).collect();
     let names: Vec<&String> = names.into_iter().collect();
     type Cassettes<'a> = (&'a Traffic, &'a [(Name, Cassette)]);
-    fn side<'a>((traffic, all): Cassettes<'a>, number: Option<&usize>) -> Option<Side<'a>> {
+    fn side<'a>((traffic, all): Cassettes<'a>, number: Option<&usize>) -> Option<SideCassette<'a>> {
         let number = *number?;
-        Some(Side { traffic, number, cassette: &all[number].1 })
+        Some(SideCassette { traffic, number, cassette: &all[number].1 })
     }
     let pair = |name: &&String| pair(name, side(was, olds.get(*name)), side(is, news.get(*name)));
     super::parallel::each(&names, pair).into_iter().flatten().collect()
@@ -123,7 +123,11 @@ pub(super) fn renamed(
 }
 
 /// A cassette before and after, if it is not the same.
-fn pair(name: &str, old: Option<Side<'_>>, new: Option<Side<'_>>) -> Option<CassettePair> {
+fn pair(
+    name: &str,
+    old: Option<SideCassette<'_>>,
+    new: Option<SideCassette<'_>>,
+) -> Option<CassettePair> {
     let state = match (old, new) {
         (Some(_), Some(_)) => State::Kept,
         (Some(_), None) => State::Lost,
@@ -136,13 +140,13 @@ fn pair(name: &str, old: Option<Side<'_>>, new: Option<Side<'_>>) -> Option<Cass
 
 /// A cassette among those of its side, by its number.
 #[derive(Clone, Copy)]
-struct Side<'a> {
+struct SideCassette<'a> {
     traffic: &'a Traffic,
     number: usize,
     cassette: &'a Cassette,
 }
 
-impl<'a> Side<'a> {
+impl<'a> SideCassette<'a> {
     fn turn(self, number: usize) -> Turn<'a> {
         let protocols = self.traffic.protocols_of(self.number, number);
         Turn::of(protocols, self.cassette, number)
@@ -151,8 +155,8 @@ impl<'a> Side<'a> {
 
 /// Two recordings of the same scenario.
 struct Both<'a> {
-    old: Option<Side<'a>>,
-    new: Option<Side<'a>>,
+    old: Option<SideCassette<'a>>,
+    new: Option<SideCassette<'a>>,
 }
 
 impl Both<'_> {

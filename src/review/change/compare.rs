@@ -12,7 +12,7 @@ use super::report::{
 };
 use super::requests::Unanswered;
 use super::rule::Rule;
-use super::shapes::{Basis, Value};
+use super::shapes::{Basis, ShownValue};
 use super::weight::Sides;
 use super::{
     always, cassettes, cut, instead, listed, once, orders, parallel, promised_orders, requests,
@@ -383,17 +383,18 @@ fn at_endpoint(
         };
     // Where none were promised before, none are looked at.
     if was.headers.is_some() {
-        let said: Vec<Value<'_>> = answers.iter().map(|it| whole(it, &it.headers)).collect();
+        let said: Vec<ShownValue<'_>> = answers.iter().map(|it| whole(it, &it.headers)).collect();
         let is = is.headers.clone().or_else(|| Some(Kinds::One(Schema::no_fields())));
         drafts.extend(shapes(Part::Headers, |it| &it.headers, is, &said));
     }
-    let events: Vec<Value<'_>> = answers.iter().flat_map(events).collect();
+    let events: Vec<ShownValue<'_>> = answers.iter().flat_map(events).collect();
     drafts.extend(shapes(Part::Events, |it| &it.events, is.events.clone(), &events));
     drafts.extend(keep_alives(old, new, answers));
     let said = answers.iter().filter(|answer| {
         was.body.is_some() || answer.body.as_ref().is_some_and(|body| !body.is_nothing())
     });
-    let bodies: Vec<Value<'_>> = said.filter_map(|it| Some(whole(it, it.body.as_ref()?))).collect();
+    let bodies: Vec<ShownValue<'_>> =
+        said.filter_map(|it| Some(whole(it, it.body.as_ref()?))).collect();
     drafts.extend(shapes(Part::Body, |it| &it.body, is.body.clone(), &bodies));
     if listed::are_compared(before, answers) {
         drafts.retain(|draft| !listed::is_in_arguments(&draft.path));
@@ -409,14 +410,14 @@ fn at_endpoint(
     drafts
 }
 
-fn events(answer: &Answer) -> impl Iterator<Item = Value<'_>> {
+fn events(answer: &Answer) -> impl Iterator<Item = ShownValue<'_>> {
     let events = answer.events.iter().enumerate();
-    events.map(|(number, said)| Value { at: Position::Said(number), ..whole(answer, said) })
+    events.map(|(number, said)| ShownValue { at: Position::Said(number), ..whole(answer, said) })
 }
 
 /// What an answer says, all of it or somewhere in it.
-fn whole<'a>(answer: &'a Answer, said: &'a JsonMessage) -> Value<'a> {
-    Value { place: &answer.place, at: Position::Whole, kind: &said.kind, json: &said.json }
+fn whole<'a>(answer: &'a Answer, said: &'a JsonMessage) -> ShownValue<'a> {
+    ShownValue { place: &answer.place, at: Position::Whole, kind: &said.kind, json: &said.json }
 }
 
 /// What changed in messages that only say that the server is still there. Their coming and going is no

@@ -31,10 +31,10 @@ pub(super) struct Turn<'a> {
     interaction: &'a Interaction,
     /// Those before it.
     before: &'a [Interaction],
-    answer: Option<Answer<'a>>,
+    answer: Option<ExchangeAnswer<'a>>,
 }
 
-struct Answer<'a> {
+struct ExchangeAnswer<'a> {
     protocols: Protocols,
     response: &'a Response,
     /// Cut where that is asked for: most answers only differ by what identifiers are called.
@@ -45,7 +45,8 @@ impl<'a> Turn<'a> {
     pub(super) fn of(protocols: Protocols, cassette: &'a Cassette, place: usize) -> Self {
         let interaction = &cassette.interactions[place];
         let answer = interaction.response();
-        let answer = answer.map(|response| Answer { protocols, response, cut: OnceCell::new() });
+        let answer =
+            answer.map(|response| ExchangeAnswer { protocols, response, cut: OnceCell::new() });
         let (number, before) = (cassette.number(place), &cassette.interactions[..place]);
         Self { number, place, interaction, before, answer }
     }
@@ -66,7 +67,7 @@ impl<'a> Turn<'a> {
             status: answer.map(|answer| answer.response.status),
             end: self.interaction.end().as_str(),
             ms: answer.map_or(0, |answer| last_ms(answer.response)),
-            trace: answer.map(Answer::marks).unwrap_or_default(),
+            trace: answer.map(ExchangeAnswer::marks).unwrap_or_default(),
             has_result: self.has_result(),
             says: FixedState::default().hash_one(said),
             is_deleted: self.is_deleted(),
@@ -108,7 +109,7 @@ fn words_of(said: &str) -> String {
     always::words(said).collect::<Vec<_>>().join(" ")
 }
 
-impl Answer<'_> {
+impl ExchangeAnswer<'_> {
     fn cut(&self) -> &(Messages, Trace) {
         self.cut.get_or_init(|| {
             let messages = Messages::of(self.response, &self.protocols);
@@ -196,7 +197,7 @@ fn renamed(request: &Request, renaming: &Renaming) -> Request {
     }
 }
 
-fn answers(old: &Answer<'_>, new: &Answer<'_>, list: &mut List<'_>) {
+fn answers(old: &ExchangeAnswer<'_>, new: &ExchangeAnswer<'_>, list: &mut List<'_>) {
     let [was, is] = [old, new].map(|answer| answer.response.readable().bytes());
     if was == is && old.response.closes() == new.response.closes() {
         return;
@@ -210,7 +211,7 @@ fn answers(old: &Answer<'_>, new: &Answer<'_>, list: &mut List<'_>) {
 }
 
 /// Streams are compared message by message: their data as one array.
-fn streams(old: &Answer<'_>, new: &Answer<'_>, list: &mut List<'_>) {
+fn streams(old: &ExchangeAnswer<'_>, new: &ExchangeAnswer<'_>, list: &mut List<'_>) {
     let [was, is] = [old, new].map(|answer| said(answer.messages()));
     // A line for each, so that the lines show what came or went.
     let traces = [old, new].map(|answer| answer.trace().to_string().replace(' ', "\n"));

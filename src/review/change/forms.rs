@@ -13,7 +13,7 @@ use super::draft::{Draft, Position, ShownPlaces, tag_gone};
 use super::instead::hardly_chance;
 use super::report::{Part, Verdict};
 use super::rule::Rule;
-use super::values::{Form, Side, ValuePlace, Values};
+use super::values::{ValueForm, ValuePlace, Values, ValuesByPlace};
 use super::weight::{CHANCE, CHANCE_OF_ALL};
 use crate::contract::order::exact;
 use crate::contract::shape::Recordings;
@@ -26,7 +26,7 @@ const FEWEST: usize = 3;
 /// What is asked on both sides alike, and what answers it there.
 pub(super) struct SharedRequest<'a> {
     pub(super) answers: [Vec<&'a Answer>; 2],
-    pub(super) sides: [Side<'a>; 2],
+    pub(super) sides: [ValuesByPlace<'a>; 2],
 }
 
 /// Adds what always was of one form where the same was asked, and never is any more.
@@ -151,9 +151,9 @@ struct FormChange<'s, 'a> {
     place: &'s ValuePlace<'a>,
     /// How many recordings of both sides show it.
     recordings: [usize; 2],
-    was: Form,
+    was: ValueForm,
     /// Nothing if nothing stands there.
-    is: Vec<Form>,
+    is: Vec<ValueForm>,
 }
 
 fn found<'s, 'a>(asked: &'s SharedRequest<'a>) -> impl Iterator<Item = FormChange<'s, 'a>> {
@@ -161,18 +161,18 @@ fn found<'s, 'a>(asked: &'s SharedRequest<'a>) -> impl Iterator<Item = FormChang
     old.iter().filter_map(move |(place, before)| {
         let [was] = *forms(before).collect::<Vec<_>>() else { return None };
         // Where there was nothing, something is no harm.
-        if matches!(was, Form::Null | Form::Empty) || !is_always(place, before, old) {
+        if matches!(was, ValueForm::Null | ValueForm::Empty) || !is_always(place, before, old) {
             return None;
         }
         let now = new.get(place);
-        let is: Vec<Form> = now.into_iter().flat_map(forms).collect();
+        let is: Vec<ValueForm> = now.into_iter().flat_map(forms).collect();
         let found = FormChange { asked, place, recordings: [0; 2], was, is };
         // That there is nothing may be so of one thing that all recordings show.
         let count = if found.is_nothing() { Recordings::len } else { Recordings::conversations };
         let shown = most(&before.forms, count);
         let now = match now {
             Some(now) => most(&now.forms, count),
-            None => count(&new.get(&place.parent()?)?.forms[Form::Object as usize]),
+            None => count(&new.get(&place.parent()?)?.forms[ValueForm::Object as usize]),
         };
         let is_other = now > 0 && !found.is.contains(&was);
         is_other.then_some(FormChange { recordings: [shown, now], ..found })
@@ -180,7 +180,7 @@ fn found<'s, 'a>(asked: &'s SharedRequest<'a>) -> impl Iterator<Item = FormChang
 }
 
 /// How many places have another form in some recordings than in others, or are not always there.
-fn varied(side: &Side<'_>) -> usize {
+fn varied(side: &ValuesByPlace<'_>) -> usize {
     let differs = |(place, values): &(&ValuePlace<'_>, &Values<'_>)| {
         let most = most(&values.forms, Recordings::conversations);
         let is_at_times = |of: &Recordings| (1..most).contains(&of.conversations());
@@ -189,8 +189,8 @@ fn varied(side: &Side<'_>) -> usize {
     side.iter().filter(differs).count()
 }
 
-fn forms<'s>(values: &'s Values<'_>) -> impl Iterator<Item = Form> + 's {
-    Form::ALL.into_iter().filter(|form| values.forms[*form as usize].len() > 0)
+fn forms<'s>(values: &'s Values<'_>) -> impl Iterator<Item = ValueForm> + 's {
+    ValueForm::ALL.into_iter().filter(|form| values.forms[*form as usize].len() > 0)
 }
 
 fn most(forms: &[Recordings], count: impl Fn(&Recordings) -> usize) -> usize {
@@ -198,17 +198,17 @@ fn most(forms: &[Recordings], count: impl Fn(&Recordings) -> usize) -> usize {
 }
 
 /// Whether it is in each object that could have it.
-fn is_always(place: &ValuePlace<'_>, values: &Values<'_>, side: &Side<'_>) -> bool {
+fn is_always(place: &ValuePlace<'_>, values: &Values<'_>, side: &ValuesByPlace<'_>) -> bool {
     let around = place.parent().and_then(|parent| side.get(&parent));
     let count = Recordings::conversations;
     let there = most(&values.forms, count);
-    around.is_none_or(|around| there >= count(&around.forms[Form::Object as usize]))
+    around.is_none_or(|around| there >= count(&around.forms[ValueForm::Object as usize]))
 }
 
 impl FormChange<'_, '_> {
     /// Whether nothing is there.
     fn is_nothing(&self) -> bool {
-        self.is.iter().all(|form| matches!(form, Form::Null | Form::Empty))
+        self.is.iter().all(|form| matches!(form, ValueForm::Null | ValueForm::Empty))
     }
 
     fn draft(&self, verdict: Verdict, why: &str) -> Draft {

@@ -98,15 +98,15 @@ pub(super) fn weigh_refusals(all: &mut [Unanswered], was: &Promises, is: &Promis
 }
 
 /// What is asked where, as JSON, and with which status that is answered.
-type Outcome<'a> = (&'a str, String, Option<&'a str>, u16);
+type AnsweredRequest<'a> = (&'a str, String, Option<&'a str>, u16);
 
-fn question<'a>(endpoint: &'a Endpoint, answer: &'a Answer, status: u16) -> Outcome<'a> {
+fn question<'a>(endpoint: &'a Endpoint, answer: &'a Answer, status: u16) -> AnsweredRequest<'a> {
     (&endpoint.method, without_names(&endpoint.path), answer.said_by_client(), status)
 }
 
 /// How many recordings there are of each.
-fn counted(side: &Promises) -> HashMap<Outcome<'_>, u64> {
-    let mut recordings: HashMap<Outcome<'_>, BTreeSet<Witness>> = HashMap::new();
+fn counted(side: &Promises) -> HashMap<AnsweredRequest<'_>, u64> {
+    let mut recordings: HashMap<AnsweredRequest<'_>, BTreeSet<Witness>> = HashMap::new();
     for endpoint in side.traffic.endpoints() {
         for answer in side.traffic.answers(endpoint) {
             let question = question(endpoint, answer, endpoint.status);

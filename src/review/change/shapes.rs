@@ -17,7 +17,7 @@ use crate::text::json::Text;
 use crate::text::json::pointer::Pointed;
 
 /// One recorded value.
-pub(super) struct Value<'a> {
+pub(super) struct ShownValue<'a> {
     pub place: &'a str,
     pub at: Position,
     /// What kind of message it is, where no field tells.
@@ -71,7 +71,7 @@ pub(super) fn of_kinds(
     old: Option<Kinds>,
     new: Option<Kinds>,
     basis: Basis,
-    values: &[Value<'_>],
+    values: &[ShownValue<'_>],
 ) -> Vec<Draft> {
     // Where none was promised, no JSON was.
     let nothing = || Kinds::One(Schema::never());
@@ -99,14 +99,15 @@ fn each(
     old: &Schemas,
     new: &Schemas,
     basis: Basis,
-    values: &[Value<'_>],
+    values: &[ShownValue<'_>],
 ) -> Vec<Draft> {
     let seen = values.iter().map(|value| value.kind);
     let kinds: BTreeSet<&str> =
         old.keys().chain(new.keys()).map(String::as_str).chain(seen).collect();
     let is_only = kinds.len() == 1;
     let drafts = kinds.into_iter().flat_map(|kind| {
-        let values: Vec<&Value<'_>> = values.iter().filter(|value| value.kind == kind).collect();
+        let values: Vec<&ShownValue<'_>> =
+            values.iter().filter(|value| value.kind == kind).collect();
         match (old.get(kind), new.get(kind)) {
             (Some(old), Some(new)) => {
                 let drafts = changes(part, old, new, basis, &values);
@@ -140,7 +141,7 @@ pub(super) fn among(part: Part, kind: &str) -> String {
     }
 }
 
-fn came(part: Part, kind: &str, values: &[&Value<'_>]) -> Draft {
+fn came(part: Part, kind: &str, values: &[&ShownValue<'_>]) -> Draft {
     let what = first_time(kind);
     let mut draft = Draft::new(Rule::TagNew, Verdict::Breaking, part, what).keyed(kind);
     values.iter().for_each(|value| draft.seen(value.place, value.at));
@@ -156,7 +157,7 @@ fn changes(
     old: &Schema,
     new: &Schema,
     basis: Basis,
-    values: &[&Value<'_>],
+    values: &[&ShownValue<'_>],
 ) -> Vec<Draft> {
     let gains: Vec<Gain> = if old.covers(new) { Vec::new() } else { old.gains(new) };
     let losses = old.losses(new);

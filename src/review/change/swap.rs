@@ -151,12 +151,12 @@ pub(super) fn together(drafts: Vec<Draft>) -> Vec<Draft> {
 
 /// Which of two messages that changed places.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Side {
+enum SwapSide {
     First,
     Second,
 }
 
-impl Side {
+impl SwapSide {
     fn of(self, (first, second): &(String, String)) -> &String {
         match self {
             Self::First => first,
@@ -166,10 +166,10 @@ impl Side {
 }
 
 /// The message that most changes have in common, as the first or as the second one.
-fn most_moved(drafts: &[Draft]) -> Option<(Side, String)> {
-    let mut counts: BTreeMap<(Side, &String), usize> = BTreeMap::new();
+fn most_moved(drafts: &[Draft]) -> Option<(SwapSide, String)> {
+    let mut counts: BTreeMap<(SwapSide, &String), usize> = BTreeMap::new();
     for draft in drafts {
-        for side in [Side::First, Side::Second] {
+        for side in [SwapSide::First, SwapSide::Second] {
             let moved: BTreeSet<&String> = draft.swaps.iter().map(|pair| side.of(pair)).collect();
             if let (1, Some(own)) = (moved.len(), moved.first()) {
                 *counts.entry((side, own)).or_default() += 1;
@@ -182,8 +182,9 @@ fn most_moved(drafts: &[Draft]) -> Option<(Side, String)> {
 
 /// Says which messages changed places with one.
 fn told(own: &str, swaps: BTreeSet<(String, String)>, draft: Draft) -> Draft {
-    let names = |side: Side| swaps.iter().map(|pair| side.of(pair)).collect::<BTreeSet<&String>>();
-    let (first, second) = (names(Side::First), names(Side::Second));
+    let names =
+        |side: SwapSide| swaps.iter().map(|pair| side.of(pair)).collect::<BTreeSet<&String>>();
+    let (first, second) = (names(SwapSide::First), names(SwapSide::Second));
     let key = |names: &BTreeSet<&String>| {
         names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(",")
     };

@@ -10,7 +10,7 @@ use super::maps::Maps;
 use super::report::Part;
 use super::shapes::among;
 use super::traits::Traits;
-use crate::contract::shape::{DEEPEST, Recordings, Source};
+use crate::contract::shape::{DEEPEST, EvidenceSource, Recordings};
 use crate::contract::{Answer, Contract, ERROR, JsonMessage, Kinds, RESULT_OF};
 use crate::message::telling;
 use crate::text::json::{Container, Text};
@@ -81,7 +81,7 @@ fn is_of_kind(path: &str, of: &str) -> bool {
 
 /// What can stand at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ValueForm {
     Null,
     /// A list of nothing.
     Empty,
@@ -92,7 +92,7 @@ pub(super) enum Form {
     Object,
 }
 
-impl Form {
+impl ValueForm {
     pub(super) const ALL: [Self; 7] = [
         Self::Null,
         Self::Empty,
@@ -120,10 +120,10 @@ impl Form {
 #[derive(Default)]
 pub(super) struct Values<'a> {
     /// How many recordings have each of the forms there.
-    pub(super) forms: [Recordings; Form::ALL.len()],
+    pub(super) forms: [Recordings; ValueForm::ALL.len()],
     pub(super) all: Recordings,
     /// The last of them.
-    last: Option<Source>,
+    last: Option<EvidenceSource>,
     pub(super) words: BTreeMap<Cow<'a, str>, Recordings>,
     pub(super) traits: Traits,
     /// What the numbers of an answer begin with, if all begin with the same.
@@ -159,15 +159,15 @@ impl First {
     }
 }
 
-pub(super) type Side<'a> = BTreeMap<ValuePlace<'a>, Values<'a>>;
+pub(super) type ValuesByPlace<'a> = BTreeMap<ValuePlace<'a>, Values<'a>>;
 
 /// What all messages of a side say, place by place.
-pub(super) fn values<'a>(was: &Contract, answers: &[&'a Answer]) -> Side<'a> {
+pub(super) fn values<'a>(was: &Contract, answers: &[&'a Answer]) -> ValuesByPlace<'a> {
     let is_refusal = was.endpoint.status >= 400;
     let mut tree = Tree { is_refusal, maps: Maps::of(was), ..Tree::default() };
     let in_bodies = matches!(was.body, Some(Kinds::Each(_)));
     for answer in answers {
-        let recording = Source::recording(answer.witness.0);
+        let recording = EvidenceSource::recording(answer.witness.0);
         if !answer.events.is_empty() {
             let root = tree.root((Part::Events, None));
             let at = tree.member(root, Cow::Borrowed(ID));
@@ -182,7 +182,7 @@ pub(super) fn values<'a>(was: &Contract, answers: &[&'a Answer]) -> Side<'a> {
                 Part::Body if !is_call(&message.kind) => recording.within(message.text()),
                 _ => recording,
             };
-            let mut walk = Walk { tree: &mut tree, answer, at, depth: 0 };
+            let mut walk = ValueWalk { tree: &mut tree, answer, at, depth: 0 };
             walk.visit(message.text(), root, source, true);
         };
         take(Part::Headers, &answer.headers, false, Position::Whole);
@@ -263,11 +263,16 @@ impl<'a> Tree<'a> {
         elements
     }
 
-    fn form(&mut self, node: usize, form: Form, source: Source) {
+    fn form(&mut self, node: usize, form: ValueForm, source: EvidenceSource) {
         self.nodes[node].values.forms[form as usize].insert(source);
     }
 
-    fn see(&mut self, node: usize, source: Source, shown: (&'a str, Position)) -> &mut Values<'a> {
+    fn see(
+        &mut self,
+        node: usize,
+        source: EvidenceSource,
+        shown: (&'a str, Position),
+    ) -> &mut Values<'a> {
         let seen = &mut self.nodes[node].values;
         if seen.last != Some(source) {
             seen.all.insert(source);
@@ -281,7 +286,7 @@ impl<'a> Tree<'a> {
 }
 
 /// A way through the values of one message.
-struct Walk<'s, 'a> {
+struct ValueWalk<'s, 'a> {
     tree: &'s mut Tree<'a>,
     answer: &'a Answer,
     at: Position,
@@ -289,9 +294,9 @@ struct Walk<'s, 'a> {
     depth: usize,
 }
 
-impl<'a> Walk<'_, 'a> {
+impl<'a> ValueWalk<'_, 'a> {
     /// `is_outermost` says that no list is around the value.
-    fn visit(&mut self, value: Text<'a>, node: usize, source: Source, is_outermost: bool) {
+    fn visit(&mut self, value: Text<'a>, node: usize, source: EvidenceSource, is_outermost: bool) {
         // What stands deeper no contract knows.
         if self.depth > DEEPEST {
             return;
@@ -299,7 +304,7 @@ impl<'a> Walk<'_, 'a> {
         self.depth += 1;
         match value.container() {
             Some(Container::Object) => {
-                self.tree.form(node, Form::Object, source);
+                self.tree.form(node, ValueForm::Object, source);
                 for (name, member) in value.members() {
                     let at = self.tree.member(node, name);
                     self.visit(member, at, source, is_outermost);
@@ -313,7 +318,7 @@ impl<'a> Walk<'_, 'a> {
                     self.visit(element, at, source, false);
                     count += 1;
                 }
-                let form = if count == 0 { Form::Empty } else { Form::List };
+                let form = if count == 0 { ValueForm::Empty } else { ValueForm::List };
                 self.tree.form(node, form, source);
                 self.see(node, source).traits.list(count);
             }
@@ -322,17 +327,17 @@ impl<'a> Walk<'_, 'a> {
         self.depth -= 1;
     }
 
-    fn leaf(&mut self, value: Text<'a>, node: usize, source: Source) {
+    fn leaf(&mut self, value: Text<'a>, node: usize, source: EvidenceSource) {
         let spelled = value.as_str();
         if let Some(text) = value.string() {
-            self.tree.form(node, Form::String, source);
+            self.tree.form(node, ValueForm::String, source);
             let seen = self.see(node, source);
             let is_word = seen.traits.text(&text);
             if is_word && text.len() <= LONGEST_WORD {
                 seen.word(text, source);
             }
         } else if let Ok(number) = spelled.parse::<f64>() {
-            self.tree.form(node, Form::Number, source);
+            self.tree.form(node, ValueForm::Number, source);
             let is_code = self.tree.nodes[node].is_code;
             let answer = self.answer.place.as_str();
             let seen = self.see(node, source);
@@ -343,18 +348,18 @@ impl<'a> Walk<'_, 'a> {
                 seen.word(Cow::Borrowed(spelled), source);
             }
         } else {
-            let form = if spelled == "null" { Form::Null } else { Form::Boolean };
+            let form = if spelled == "null" { ValueForm::Null } else { ValueForm::Boolean };
             self.tree.form(node, form, source);
         }
     }
 
-    fn see(&mut self, node: usize, source: Source) -> &mut Values<'a> {
+    fn see(&mut self, node: usize, source: EvidenceSource) -> &mut Values<'a> {
         self.tree.see(node, source, (&self.answer.place, self.at))
     }
 }
 
 impl<'a> Values<'a> {
-    fn word(&mut self, word: Cow<'a, str>, source: Source) {
+    fn word(&mut self, word: Cow<'a, str>, source: EvidenceSource) {
         if self.words.len() < MOST_WORDS || self.words.contains_key(&word) {
             self.words.entry(word).or_default().insert(source);
         }

@@ -4,7 +4,7 @@ use super::gist::Gist;
 use super::line::{
     RESET, Style, cut, cut_middle, pad, pad_left, shorten_ids, visible, width, wrap,
 };
-use super::summary::{Answer, InteractionSummary, MessageSummary, Role, Summary};
+use super::summary::{AnswerSummary, InteractionSummary, MessageSummary, Role, Summary};
 use super::{Colour, line};
 use crate::cassette::{Cassette, Interaction, Number, Recorded, Response};
 use crate::config::{Key, Rules};
@@ -131,7 +131,8 @@ impl Columns {
         let rows = &summary.rows;
         let longest =
             |of: &dyn Fn(&InteractionSummary) -> usize| rows.iter().map(of).max().unwrap_or(0);
-        let answered = |of: fn(&Answer) -> usize| longest(&|row| row.answer.as_ref().map_or(0, of));
+        let answered =
+            |of: fn(&AnswerSummary) -> usize| longest(&|row| row.answer.as_ref().map_or(0, of));
         let mut columns = Self {
             options: ShowOptions { width: options.width.max(60), ..options },
             number: numbers.iter().map(String::len).max().unwrap_or(1),
@@ -272,7 +273,7 @@ impl Columns {
 
 /// What came back, and the bodies in full.
 impl Columns {
-    fn answer(&self, answer: &Answer) -> Vec<String> {
+    fn answer(&self, answer: &AnswerSummary) -> Vec<String> {
         let arrow = self.lead(Style::Green, "←");
         match &answer.gist {
             Some(gist) if answer.status >= 400 => {
@@ -283,7 +284,7 @@ impl Columns {
         }
     }
 
-    fn trace(&self, answer: &Answer) -> Vec<String> {
+    fn trace(&self, answer: &AnswerSummary) -> Vec<String> {
         let mut lines = Vec::new();
         let is_long = answer.lines.len() > MOST_STEPS;
         if is_long {

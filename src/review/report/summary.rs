@@ -30,14 +30,14 @@ pub struct InteractionSummary {
     /// What was asked.
     pub asked: Option<Gist>,
     /// What was answered, if anything.
-    pub answer: Option<Answer>,
+    pub answer: Option<AnswerSummary>,
     /// What is unusual about it, a sentence each.
     pub notes: Vec<String>,
 }
 
 /// What there is to tell about an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct AnswerSummary {
     /// The status code.
     pub status: u16,
     /// What kind of body it has and how big it is: `28 events`, `json 8.4 kB`.
@@ -118,13 +118,13 @@ impl InteractionSummary {
             method: method.clone(),
             path: path.clone(),
             asked: asked(&interaction.request),
-            answer: answer.map(|(it, them)| Answer::of(protocols, it, them)),
+            answer: answer.map(|(it, them)| AnswerSummary::of(protocols, it, them)),
             notes,
         }
     }
 }
 
-impl Answer {
+impl AnswerSummary {
     fn of(protocols: &Protocols, response: &Response, messages: &Messages) -> Self {
         let trace = Trace::of(&messages.list, protocols);
         let listed = is_list(messages, &response.readable().bytes());
@@ -280,7 +280,7 @@ pub fn trace(protocols: &Protocols, response: &Response) -> Vec<String> {
     if matches!(response.body, Body::Whole(_)) {
         return Vec::new();
     }
-    let answer = Answer::of(protocols, response, &Messages::of(response, protocols));
+    let answer = AnswerSummary::of(protocols, response, &Messages::of(response, protocols));
     answer.lines.iter().map(trace_line).collect()
 }
 

@@ -16,7 +16,7 @@ use tower_service::Service as _;
 
 use super::driver::Driver;
 use super::expected::Gate;
-use super::fault::Fault;
+use super::fault::ServerFault;
 use super::tls::Connector;
 use super::upstream::Outgoing;
 use crate::serve::server::{Ear, MOST_FIELDS, without};
@@ -26,7 +26,7 @@ use crate::serve::server::{Ear, MOST_FIELDS, without};
 pub(super) struct Connection {
     sender: Sender,
     /// Why the connection ended, once it has.
-    ended: watch::Receiver<Option<Fault>>,
+    ended: watch::Receiver<Option<ServerFault>>,
 }
 
 #[derive(Debug)]
@@ -40,7 +40,7 @@ enum Sender {
 /// Why a request was not answered.
 #[derive(Debug)]
 pub(super) struct Unanswered {
-    pub(super) fault: Fault,
+    pub(super) fault: ServerFault,
     /// The request, if nothing of it was sent.
     pub(super) unsent: Option<Box<Request<Outgoing>>>,
 }
@@ -55,11 +55,11 @@ impl Connection {
         address: Uri,
         speaks_http2: bool,
         ended: impl FnOnce() + Send + 'static,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, ServerFault> {
         let ready = std::future::poll_fn(|context| connector.poll_ready(context)).await;
         ready.map_err(refused)?;
         let io = connector.call(address).await.map_err(refused)?;
-        let broken = |error: hyper::Error| Fault::of_asking(&error);
+        let broken = |error: hyper::Error| ServerFault::of_asking(&error);
         if speaks_http2 || io.connected().is_negotiated_h2() {
             let builder = http2::Builder::new(TokioExecutor::new());
             let (sender, connection) = builder.handshake(io).await.map_err(broken)?;
@@ -116,11 +116,11 @@ impl Connection {
                     *request.uri_mut() = address;
                     Box::new(request)
                 });
-                let fault = Fault::of_asking(&error.into_error());
+                let fault = ServerFault::of_asking(&error.into_error());
                 // What ended the connection is not known to a request that it never saw, nor always to
                 // one that it was just sending.
                 let fault = match fault {
-                    Fault::Closed => why(&mut ended).await.unwrap_or(Fault::Closed),
+                    ServerFault::Closed => why(&mut ended).await.unwrap_or(ServerFault::Closed),
                     known => known,
                 };
                 Err(Unanswered { fault, unsent })
@@ -171,7 +171,7 @@ impl Connection {
 async fn answered<S>(
     answer: impl Future<Output = Result<Response<Incoming>, TrySendError<Request<Outgoing>>>>,
     sender: S,
-    ended: &mut watch::Receiver<Option<Fault>>,
+    ended: &mut watch::Receiver<Option<ServerFault>>,
 ) -> Answered<S> {
     tokio::pin!(answer);
     tokio::select! {
@@ -183,7 +183,7 @@ async fn answered<S>(
 }
 
 /// Why a connection ended that is ending: whoever drives it says so a moment later.
-async fn why(ended: &mut watch::Receiver<Option<Fault>>) -> Option<Fault> {
+async fn why(ended: &mut watch::Receiver<Option<ServerFault>>) -> Option<ServerFault> {
     let told = tokio::time::timeout(MOMENT, ended.wait_for(Option::is_some)).await;
     told.ok()?.ok()?.clone()
 }
@@ -195,20 +195,21 @@ const MOMENT: Duration = Duration::from_secs(1);
 fn drive(
     connection: impl Future<Output = hyper::Result<()>> + Send + 'static,
     ended: impl FnOnce() + Send + 'static,
-) -> watch::Receiver<Option<Fault>> {
+) -> watch::Receiver<Option<ServerFault>> {
     let (tell, told) = watch::channel(None);
     tokio::spawn(async move {
         let outcome = connection.await;
         ended();
-        let fault = outcome.map_or_else(|error| Fault::of_asking(&error), |()| Fault::Closed);
+        let fault =
+            outcome.map_or_else(|error| ServerFault::of_asking(&error), |()| ServerFault::Closed);
         let _ = tell.send(Some(fault));
     });
     told
 }
 
 /// With TLS and without, the connectors have errors of different types.
-fn refused(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Fault {
-    Fault::of_connecting(&*error.into())
+fn refused(error: impl Into<Box<dyn StdError + Send + Sync>>) -> ServerFault {
+    ServerFault::of_connecting(&*error.into())
 }
 
 /// The request as HTTP/1.1 writes it: the host is a field, the first one (RFC 9110, section 7.2), and not part of the

@@ -20,10 +20,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What lets the body of a request go, or not. It stands among the extensions of the request.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Gate(Arc<Mutex<(State, Option<Waker>)>>);
+pub(super) struct Gate(Arc<Mutex<(BodyState, Option<Waker>)>>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum State {
+enum BodyState {
     #[default]
     Waiting,
     Open,
@@ -43,25 +43,28 @@ impl Gate {
 
     /// The server wants the body.
     pub(super) fn open(&self) {
-        self.turn(State::Open);
+        self.turn(BodyState::Open);
     }
 
     /// The server has answered. Unless it wanted the body before, nothing is sent, and the body is over when
     /// what is given here is dropped.
     pub(super) fn answered(self) -> Unwanted {
-        self.turn(State::Answered);
+        self.turn(BodyState::Answered);
         Unwanted(self)
     }
 
-    fn turn(&self, state: State) {
+    fn turn(&self, state: BodyState) {
         let mut gate = self.gate();
-        if matches!((gate.0, state), (State::Waiting, _) | (State::Answered, State::Closed)) {
+        if matches!(
+            (gate.0, state),
+            (BodyState::Waiting, _) | (BodyState::Answered, BodyState::Closed)
+        ) {
             gate.0 = state;
             gate.1.iter().for_each(Waker::wake_by_ref);
         }
     }
 
-    fn gate(&self) -> MutexGuard<'_, (State, Option<Waker>)> {
+    fn gate(&self) -> MutexGuard<'_, (BodyState, Option<Waker>)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -73,13 +76,13 @@ pub(super) struct Unwanted(Gate);
 impl Unwanted {
     /// Whether the body was never asked for.
     pub(super) fn is_unsent(&self) -> bool {
-        self.0.gate().0 == State::Answered
+        self.0.gate().0 == BodyState::Answered
     }
 }
 
 impl Drop for Unwanted {
     fn drop(&mut self) {
-        self.0.turn(State::Closed);
+        self.0.turn(BodyState::Closed);
     }
 }
 
@@ -110,9 +113,9 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Expected<B> {
             gate.0
         };
         match state {
-            State::Waiting | State::Answered => Poll::Pending,
-            State::Open => Pin::new(&mut self.body).poll_frame(context).map_err(|_| Abandoned),
-            State::Closed => Poll::Ready(Some(Err(Abandoned))),
+            BodyState::Waiting | BodyState::Answered => Poll::Pending,
+            BodyState::Open => Pin::new(&mut self.body).poll_frame(context).map_err(|_| Abandoned),
+            BodyState::Closed => Poll::Ready(Some(Err(Abandoned))),
         }
     }
 

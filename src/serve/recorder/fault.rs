@@ -15,7 +15,7 @@ use crate::serve::server::{Answer, MOST_FIELDS, no_answer};
 
 /// Why a server gave no answer, in words that a person can act on.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Fault {
+pub(super) enum ServerFault {
     /// The client left before its request was complete.
     Abandoned,
     /// Nothing listens there.
@@ -52,7 +52,7 @@ pub(super) enum Fault {
     OutOfFiles,
 }
 
-impl Fault {
+impl ServerFault {
     /// Why no connection came about.
     pub(super) fn of_connecting(error: &(dyn StdError + 'static)) -> Self {
         if let Some(tls) = TlsFault::of(error) {
@@ -154,7 +154,7 @@ const CLOSED: [io::ErrorKind; 4] = [
     io::ErrorKind::UnexpectedEof,
 ];
 
-impl fmt::Display for Fault {
+impl fmt::Display for ServerFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Abandoned => Abandoned.fmt(f),
@@ -244,13 +244,13 @@ mod tests {
     #[test]
     fn a_connection_that_takes_too_long_is_told_from_one_that_is_refused() {
         let out_of_files = io::Error::from_raw_os_error(24);
-        assert_eq!(Fault::of_connecting(&out_of_files), Fault::OutOfFiles);
+        assert_eq!(ServerFault::of_connecting(&out_of_files), ServerFault::OutOfFiles);
         let timed_out = io::Error::new(io::ErrorKind::TimedOut, "deadline has elapsed");
         let unreachable = io::Error::new(io::ErrorKind::NetworkUnreachable, "no network");
 
-        assert_eq!(Fault::of_connecting(&timed_out), Fault::SlowToConnect);
-        let expected = Fault::Unreachable("no network".to_owned());
-        assert_eq!(Fault::of_connecting(&unreachable), expected);
+        assert_eq!(ServerFault::of_connecting(&timed_out), ServerFault::SlowToConnect);
+        let expected = ServerFault::Unreachable("no network".to_owned());
+        assert_eq!(ServerFault::of_connecting(&unreachable), expected);
     }
 
     #[test]

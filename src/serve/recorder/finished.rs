@@ -56,12 +56,12 @@ struct Difference {
     path: Option<Box<str>>,
     headers: Box<[ChangedField]>,
     body: Option<Bytes>,
-    answer: Option<Box<Answer>>,
+    answer: Option<Box<AnswerChanges>>,
 }
 
 /// The same of an answer.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Answer {
+struct AnswerChanges {
     headers: Box<[ChangedField]>,
     trailers: Box<[ChangedField]>,
     body: Option<BodyChange>,
@@ -275,7 +275,7 @@ impl Difference {
             path: (old.path != new.path).then(|| new.path.as_str().into()),
             headers: fields_between(&old.headers, &new.headers),
             body: (old.body != new.body).then(|| new.body.clone()),
-            answer: answers.and_then(|(old, new)| Answer::between(old, new)).map(Box::new),
+            answer: answers.and_then(|(old, new)| AnswerChanges::between(old, new)).map(Box::new),
         }
     }
 
@@ -295,7 +295,7 @@ impl Difference {
     }
 }
 
-impl Answer {
+impl AnswerChanges {
     fn between(old: &Response, new: &Response) -> Option<Self> {
         let answer = Self {
             headers: fields_between(&old.headers, &new.headers),

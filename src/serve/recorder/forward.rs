@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 
 use super::end_to_end::{of_request, of_response, recorded};
 use super::expected::{Expected, Gate, Unwanted};
-use super::fault::Fault;
+use super::fault::ServerFault;
 use super::interim::Interim;
 use super::prompt::{AT_ONCE, IN_TIME, PromptBody, came};
 use super::recoded::Recoded;
@@ -82,7 +82,7 @@ pub enum RequestBody {
 }
 
 /// What the server said, or why it said nothing.
-type Outcome = Result<Response<Answered>, Fault>;
+type ServerResult = Result<Response<Answered>, ServerFault>;
 
 impl Exchanged {
     fn new(place: ServerPlace<'_>, upstream: &Upstream) -> Self {
@@ -135,7 +135,7 @@ impl Recorder {
         let response = match told.await {
             Ok(Ok(response)) => response,
             Ok(Err(fault)) => return fault.answer(self.upstream.origin()),
-            Err(_) => return Fault::Interrupted.answer(self.upstream.origin()),
+            Err(_) => return ServerFault::Interrupted.answer(self.upstream.origin()),
         };
         answer(response, place, exchanged.outward.clone()).await
     }
@@ -147,7 +147,7 @@ impl Recorder {
         target: &str,
         body: RequestBody,
         (place, exchanged): (ServerPlace<'_>, &Exchanged),
-    ) -> Result<oneshot::Receiver<Outcome>, Answer> {
+    ) -> Result<oneshot::Receiver<ServerResult>, Answer> {
         let Exchanged { inward, pages, outward, .. } = exchanged;
         let replaced = inward.clone().and_then(|inward| inward.whole(target.as_bytes()));
         let target = replaced.map_or_else(
@@ -198,8 +198,8 @@ impl Recorder {
         let request = self.request(head, &target, headers, (body, within.cloned()), interim);
         let Ok(request) = request else {
             // Nobody is to wait for an answer at the end.
-            self.fail(take.as_deref(), &Fault::Target).await;
-            return Err(Fault::Target.answer(self.upstream.origin()));
+            self.fail(take.as_deref(), &ServerFault::Target).await;
+            return Err(ServerFault::Target.answer(self.upstream.origin()));
         };
         let addresses = inward.clone().zip(outward.clone()).map(<[Rewriter; 2]>::from);
         Ok(self.exchange(Box::new(request), upgrade, take, addresses))
@@ -257,7 +257,7 @@ impl Recorder {
         upgrade: Option<OnUpgrade>,
         take: Option<Arc<Take>>,
         addresses: Option<[Rewriter; 2]>,
-    ) -> oneshot::Receiver<Outcome> {
+    ) -> oneshot::Receiver<ServerResult> {
         let (recorder, patience) = (self.clone(), self.patience);
         let gate = request.extensions().get::<Gate>().cloned();
         let (mut tell, told) = oneshot::channel();
@@ -268,12 +268,13 @@ impl Recorder {
             let sent = Box::pin(recorder.upstream.send(request, patience));
             let outcome = tokio::select! {
                 outcome = sent => outcome,
-                () = left_for(grace, &mut tell, take.as_deref()) => Err(Fault::Abandoned),
+                () = left_for(grace, &mut tell, take.as_deref()) => Err(ServerFault::Abandoned),
             };
             // What the server does behind its back is not what the client has met.
-            let has_left = |fault: &Fault| tell.is_closed() && *fault != Fault::OutOfFiles;
-            let outcome =
-                outcome.map_err(|fault| if has_left(&fault) { Fault::Abandoned } else { fault });
+            let has_left =
+                |fault: &ServerFault| tell.is_closed() && *fault != ServerFault::OutOfFiles;
+            let outcome = outcome
+                .map_err(|fault| if has_left(&fault) { ServerFault::Abandoned } else { fault });
             if let (Ok(_), Some(take)) = (&outcome, &take) {
                 take.written().await;
             }
@@ -293,10 +294,10 @@ impl Recorder {
     }
 
     /// What was to be asked is recorded whole, before the client is told and may stop sending it.
-    async fn fail(&self, take: Option<&Take>, fault: &Fault) {
+    async fn fail(&self, take: Option<&Take>, fault: &ServerFault) {
         if let Some(take) = take {
             let _ = tokio::time::timeout(self.patience.grace, take.closed()).await;
-            if *fault == Fault::OutOfFiles {
+            if *fault == ServerFault::OutOfFiles {
                 return take.out_of_files();
             }
             if let Some(tape) = self.tape.as_ref().filter(|_| fault.is_distrust()) {
@@ -443,7 +444,7 @@ async fn prepared(
             }
             match came(body, IN_TIME).await {
                 PromptBody::Whole(bytes) => bytes,
-                PromptBody::Cut(_) => return Err(Fault::Abandoned.answer("")),
+                PromptBody::Cut(_) => return Err(ServerFault::Abandoned.answer("")),
                 // Not every server takes a request that does not say how long it is.
                 PromptBody::Slowly(body) => return Ok(outgoing(body)),
             }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use hyper_util::client::legacy::connect::HttpConnector;
 
-use super::fault::Fault;
+use super::fault::ServerFault;
 use super::location::Speaks;
 use crate::serve::server::ClientTrust;
 
@@ -21,7 +21,7 @@ pub(super) struct Trust;
 pub(super) enum TlsFault {}
 
 impl Trust {
-    pub(super) fn explained(self, fault: TlsFault) -> Fault {
+    pub(super) fn explained(self, fault: TlsFault) -> ServerFault {
         match fault {}
     }
 }

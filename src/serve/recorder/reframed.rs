@@ -2,7 +2,7 @@
 
 use crate::cassette::{Content, Peer};
 use crate::serve::server::{READ_WHOLE, Rewriter};
-use crate::serve::websocket::{Event, Writer};
+use crate::serve::websocket::{SocketEvent, Writer};
 
 /// What one side sends, as the other side is to get it: as it came, but for texts with an address in them.
 ///
@@ -40,12 +40,14 @@ impl Reframed {
     }
 
     /// Takes what came up to the end of an event.
-    pub(super) fn event(&mut self, raw: &[u8], event: &Event, is_within: bool) {
+    pub(super) fn event(&mut self, raw: &[u8], event: &SocketEvent, is_within: bool) {
         self.held.extend_from_slice(raw);
         let changed = match event {
-            Event::Frame(Content::Text(text), fragments) if self.passing != Passing::Begun => {
+            SocketEvent::Frame(Content::Text(text), fragments)
+                if self.passing != Passing::Begun =>
+            {
                 let replaced = self.rewriter.clone().whole(text);
-                replaced.map(|text| Event::Frame(Content::Text(text), fragments.clone()))
+                replaced.map(|text| SocketEvent::Frame(Content::Text(text), fragments.clone()))
             }
             _ => None,
         };
@@ -59,7 +61,7 @@ impl Reframed {
             return;
         }
         self.release();
-        let is_message = matches!(event, Event::Frame(..));
+        let is_message = matches!(event, SocketEvent::Frame(..));
         self.passing = match self.passing {
             Passing::Begun if is_message => Passing::Whole,
             // It came within a message, of which a part has gone on with it.

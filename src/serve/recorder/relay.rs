@@ -17,7 +17,7 @@ use super::reframed::Reframed;
 use super::take::Take;
 use crate::cassette::{End, Headers, Peer};
 use crate::serve::server::Rewriter;
-use crate::serve::websocket::{Compression, Event, Reader, Strictness, TOO_BIG};
+use crate::serve::websocket::{Compression, Reader, SocketEvent, Strictness, TOO_BIG};
 use crate::serve::wire::FrameReader;
 
 /// So much is read at once.
@@ -107,7 +107,7 @@ impl Tap {
     }
 
     /// The next that is said, if it can be read.
-    fn next(&mut self, bytes: &mut &[u8]) -> Option<Event> {
+    fn next(&mut self, bytes: &mut &[u8]) -> Option<SocketEvent> {
         self.reader.next(bytes).unwrap_or_else(|violation| {
             let is_lost = self.reframed.as_mut().is_some_and(Reframed::lose);
             // The other side will close the connection over anything else.
@@ -132,8 +132,8 @@ impl Tap {
         }
     }
 
-    fn note(&self, event: Event) {
-        if let (Some(take), Event::Frame(content, fragments)) = (&self.take, event) {
+    fn note(&self, event: SocketEvent) {
+        if let (Some(take), SocketEvent::Frame(content, fragments)) = (&self.take, event) {
             let content = match &self.inward {
                 Some(inward) => inward.message(content),
                 None => content,
@@ -206,26 +206,26 @@ mod tests {
     const FROM: &str = "http://127.0.0.1:8283";
     const TO: &str = "http://localhost:9/name/-";
 
-    fn text(text: String, fragments: &[usize]) -> Event {
-        Event::Frame(Content::Text(text.into()), fragments.to_vec())
+    fn text(text: String, fragments: &[usize]) -> SocketEvent {
+        SocketEvent::Frame(Content::Text(text.into()), fragments.to_vec())
     }
 
     /// What a side says of that address.
-    fn events(address: &str) -> Vec<Event> {
+    fn events(address: &str) -> Vec<SocketEvent> {
         let closed = Content::Close { code: Some(1000), reason: "bye".to_owned() };
         vec![
             text("{}".to_owned(), &[]),
-            Event::Ping(b"1".to_vec()),
+            SocketEvent::Ping(b"1".to_vec()),
             text(format!("at {}", address.replacen("http", "ws", 1)), &[]),
             text(format!("{address} in parts"), &[3, 9, 20]),
-            Event::Pong(b"2".to_vec()),
-            Event::Frame(Content::Binary(FROM.into()), Vec::new()),
+            SocketEvent::Pong(b"2".to_vec()),
+            SocketEvent::Frame(Content::Binary(FROM.into()), Vec::new()),
             text(format!("at last {}", "and so on".repeat(20)), &[]),
-            Event::Frame(closed, Vec::new()),
+            SocketEvent::Frame(closed, Vec::new()),
         ]
     }
 
-    fn written(side: Peer, compression: Option<Compression>, events: &[Event]) -> Vec<u8> {
+    fn written(side: Peer, compression: Option<Compression>, events: &[SocketEvent]) -> Vec<u8> {
         let mut writer = match (side, compression) {
             (Peer::Server, Some(compression)) => Writer::new(compression.deflate()),
             _ => Writer::plain(side),
@@ -235,7 +235,7 @@ mod tests {
     }
 
     /// What is read from what one side says.
-    fn read(mut bytes: &[u8], side: Peer, compression: Option<Compression>) -> Vec<Event> {
+    fn read(mut bytes: &[u8], side: Peer, compression: Option<Compression>) -> Vec<SocketEvent> {
         let strictness = match side {
             Peer::Client => Strictness::Server,
             Peer::Server => Strictness::Onlooker,
@@ -243,7 +243,7 @@ mod tests {
         let mut reader = Reader::new(strictness, compression.and_then(|it| it.inflate(side)));
         let events = std::iter::from_fn(|| reader.next(&mut bytes).unwrap());
         let whole = |event| match event {
-            Event::Frame(content, _) => Event::Frame(content, Vec::new()),
+            SocketEvent::Frame(content, _) => SocketEvent::Frame(content, Vec::new()),
             control => control,
         };
         events.map(whole).collect()

@@ -63,13 +63,13 @@ impl Progress {
 #[derive(Debug)]
 pub(super) struct Sent {
     /// Taken when the rest is read elsewhere.
-    source: Option<Source>,
+    source: Option<RequestSource>,
     /// Nothing where there is no body.
     progress: Option<Progress>,
 }
 
 #[derive(Debug)]
-struct Source {
+struct RequestSource {
     body: Outgoing,
     take: Option<Arc<Take>>,
     /// Puts the server's address in the place of ours in what is recorded, however it goes to the server: a
@@ -85,7 +85,7 @@ impl Sent {
         inward: Option<Rewriter>,
         grace: Duration,
     ) -> Self {
-        let mut source = Source { body, take, inward, grace };
+        let mut source = RequestSource { body, take, inward, grace };
         source.note_end();
         let progress = (!source.body.is_end_stream()).then(Progress::begin);
         Self { source: Some(source), progress }
@@ -96,7 +96,7 @@ impl Sent {
     }
 }
 
-impl Source {
+impl RequestSource {
     fn poll(&mut self, context: &mut Context<'_>) -> Polled<Abandoned> {
         let polled = Pin::new(&mut self.body).poll_frame(context);
         let Some(take) = self.take.clone() else { return polled };
@@ -175,7 +175,7 @@ impl Drop for Sent {
 }
 
 /// Reads the rest of a request that the server does not read.
-async fn read_on(mut source: Source) {
+async fn read_on(mut source: RequestSource) {
     let grace = source.grace;
     let rest = async {
         while let Some(Ok(_)) = std::future::poll_fn(|context| source.poll(context)).await {}

@@ -39,7 +39,7 @@ pub struct Take {
     after: Box<[(u32, u32)]>,
     begun: Instant,
     chunks: AtomicUsize,
-    state: Mutex<State>,
+    state: Mutex<TakeState>,
     /// Nothing more comes of the request.
     closed: Notify,
     /// Where the journal has it.
@@ -47,7 +47,7 @@ pub struct Take {
 }
 
 #[derive(Debug)]
-struct State {
+struct TakeState {
     interaction: Interaction,
     body: Gathered,
     /// What was said before the answer.
@@ -91,7 +91,7 @@ impl Take {
         let short = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let after = std::mem::take(&mut interaction.after).into_iter();
         let after = after.map(|it| (short(it.interaction), short(it.chunks))).collect();
-        let state = State {
+        let state = TakeState {
             interaction,
             body: Gathered::default(),
             interim: Vec::new(),
@@ -200,7 +200,7 @@ impl Take {
     }
 
     /// Takes a piece of a body that is not held in memory; gives whether it is none.
-    fn pass(&self, state: &mut State, from: Peer, bytes: &Bytes) -> bool {
+    fn pass(&self, state: &mut TakeState, from: Peer, bytes: &Bytes) -> bool {
         let Some(tape) = self.tape.upgrade() else { return false };
         if let Some(passing) = &mut state.passing[from as usize] {
             passing.push(bytes, &tape.journal);
@@ -246,7 +246,7 @@ impl Take {
     }
 
     /// Nothing more comes of what is not held in memory; tells whether there was something.
-    fn end_passing(&self, state: &mut State, from: Peer) -> bool {
+    fn end_passing(&self, state: &mut TakeState, from: Peer) -> bool {
         let (Some(passing), Some(tape)) = (&mut state.passing[from as usize], self.tape.upgrade())
         else {
             return false;
@@ -266,7 +266,7 @@ impl Take {
         let frame = Frame { ms, from, content, fragments };
         let mut harmless = frame.clone();
         if let Some(message) = harmless.message_mut() {
-            let State { pieces, secrets, .. } = &mut *state;
+            let TakeState { pieces, secrets, .. } = &mut *state;
             *message = pieces[from as usize].next(&self.redactor, message, secrets);
             if from == Peer::Client {
                 *message = self.redactor.variables_noting(message, secrets);
@@ -414,7 +414,7 @@ impl Take {
         Some(place)
     }
 
-    fn show_chunk(&self, state: &mut State, ms: u64, pieces: &[Bytes]) {
+    fn show_chunk(&self, state: &mut TakeState, ms: u64, pieces: &[Bytes]) {
         if pieces.iter().all(Bytes::is_empty) {
             return;
         }
@@ -428,12 +428,12 @@ impl Take {
         self.begun.elapsed().as_millis().try_into().unwrap_or(u64::MAX)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, TakeState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl TakeState {
     /// Whether a side of a WebSocket has said that it sends no more.
     fn is_closed(&self) -> bool {
         self.interaction.frames().last().is_some_and(|frame| frame.message().is_none())

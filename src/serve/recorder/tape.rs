@@ -41,14 +41,14 @@ pub struct Tape {
     are_clients_heard: bool,
     wording: Wording,
     pub(super) journal: Journal,
-    state: Mutex<State>,
+    state: Mutex<TapeState>,
     /// What the journal shows no more, wherever it stands: the first secrets of interactions that are over.
     known: Mutex<Secrets>,
     ended: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct TapeState {
     recorded: Recorded,
     takes: Takes,
     open: BTreeMap<usize, Arc<Take>>,
@@ -107,7 +107,7 @@ impl Tape {
             let _ = journal.remove();
             return Err(error);
         }
-        let state = State { recorded, ..State::default() };
+        let state = TapeState { recorded, ..TapeState::default() };
         let tape = Self {
             folder: folder.to_owned(),
             name: name.clone(),
@@ -580,7 +580,7 @@ impl Tape {
         recorded.settle_origins(roll);
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, TapeState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

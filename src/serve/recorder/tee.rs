@@ -33,11 +33,11 @@ fn write(take: Option<&Arc<Take>>) {
 #[derive(Debug)]
 pub(super) struct Answered {
     /// Taken when the rest is read elsewhere.
-    source: Option<Source>,
+    source: Option<AnswerSource>,
 }
 
 #[derive(Debug)]
-struct Source {
+struct AnswerSource {
     body: Incoming,
     /// What has come, and how much of it was noted.
     coming: Option<(Frame<Bytes>, usize)>,
@@ -75,7 +75,7 @@ impl Answered {
         let timer = Box::pin(tokio::time::sleep(patience.silence));
         let heard = Instant::now();
         let (coming, begun, left, over) = (None, false, None, false);
-        let mut source = Source {
+        let mut source = AnswerSource {
             body,
             coming,
             driver,
@@ -117,7 +117,7 @@ impl Answered {
 const PIECES: usize = 32;
 const BYTES: usize = 64 * 1024;
 
-impl Source {
+impl AnswerSource {
     /// What comes next. All that is there is written before the first of it is passed on.
     fn poll(&mut self, context: &mut Context<'_>) -> Polled {
         let mut bytes = 0;
@@ -234,7 +234,7 @@ impl Body for Answered {
     }
 
     fn is_end_stream(&self) -> bool {
-        let is_over = |source: &Source| {
+        let is_over = |source: &AnswerSource| {
             source.ready.is_empty() && source.coming.is_none() && source.body.is_end_stream()
         };
         self.source.as_ref().is_none_or(is_over)
@@ -261,7 +261,7 @@ impl Drop for Answered {
 }
 
 /// Reads the rest of an answer whose client has left.
-async fn read_on(mut source: Source) {
+async fn read_on(mut source: AnswerSource) {
     let grace: Duration = source.patience.grace;
     source.left = Some(Instant::now());
     source.take.iter().for_each(|take| take.leave());

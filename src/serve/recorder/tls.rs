@@ -19,7 +19,7 @@ use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
 };
 
-use super::fault::{Fault, found};
+use super::fault::{ServerFault, found};
 use super::location::Speaks;
 use crate::serve::server::ClientTrust;
 
@@ -52,8 +52,8 @@ pub(super) enum TlsFault {
 
 impl Trust {
     /// The fault in the light of who is trusted.
-    pub(super) fn explained(self, fault: TlsFault) -> Fault {
-        Fault::Tls(match fault {
+    pub(super) fn explained(self, fault: TlsFault) -> ServerFault {
+        ServerFault::Tls(match fault {
             TlsFault::Untrusted if self == Self::Nobody => TlsFault::NobodyTrusted,
             fault => fault,
         })

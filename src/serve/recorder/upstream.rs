@@ -16,7 +16,7 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::HttpConnector;
 
 use super::connection::{Connection, Unanswered};
-use super::fault::Fault;
+use super::fault::ServerFault;
 use super::location::{Location, Speaks};
 use super::pool::{Pool, Repeatable};
 use super::sent::{Abandoned, Progress};
@@ -43,14 +43,14 @@ pub(super) type Outgoing = UnsyncBoxBody<Bytes, Abandoned>;
 pub struct Upstream {
     location: Location,
     /// One for each that its clients trust.
-    ways: Arc<Mutex<HashMap<Option<ClientTrust>, Arc<Way>>>>,
+    ways: Arc<Mutex<HashMap<Option<ClientTrust>, Arc<Connectors>>>>,
     /// Whether it has answered before.
     answered: Arc<AtomicBool>,
 }
 
 /// How a server is reached.
 #[derive(Debug)]
-struct Way {
+struct Connectors {
     connector: Connector,
     /// For what HTTP/2 has no way to: to become a WebSocket.
     upgrading: Connector,
@@ -72,13 +72,13 @@ impl Upstream {
     }
 
     /// How it is reached by whoever sends that request.
-    fn way(&self, request: &Request<Outgoing>) -> Arc<Way> {
+    fn way(&self, request: &Request<Outgoing>) -> Arc<Connectors> {
         let client = request.extensions().get().cloned();
         let mut ways = self.ways.lock().unwrap_or_else(PoisonError::into_inner);
         let way = ways.entry(client).or_insert_with_key(|client| {
             let (connectors, trust) = connectors(&tcp(), self.location.speaks, client.as_ref());
             let [connector, upgrading] = connectors;
-            Arc::new(Way { connector, upgrading, pool: Pool::default(), trust })
+            Arc::new(Connectors { connector, upgrading, pool: Pool::default(), trust })
         });
         Arc::clone(way)
     }
@@ -143,11 +143,11 @@ impl Upstream {
         &self,
         request: Box<Request<Outgoing>>,
         patience: Patience,
-    ) -> Result<Response<Incoming>, Fault> {
+    ) -> Result<Response<Incoming>, ServerFault> {
         let way = self.way(&request);
         let progress = request.extensions().get::<Progress>().cloned();
         let answer = within(patience.silence, progress, self.ask(&way, request)).await;
-        match answer.unwrap_or(Err(Fault::Silent(patience.silence))) {
+        match answer.unwrap_or(Err(ServerFault::Silent(patience.silence))) {
             Ok(response) => {
                 self.answered.store(true, Ordering::Relaxed);
                 Ok(response)
@@ -159,9 +159,9 @@ impl Upstream {
     /// Asks on a connection that was kept, or else on a new one.
     async fn ask(
         &self,
-        way: &Way,
+        way: &Connectors,
         mut request: Box<Request<Outgoing>>,
-    ) -> Result<Response<Incoming>, Fault> {
+    ) -> Result<Response<Incoming>, ServerFault> {
         let address = request.uri().clone();
         if request.headers().contains_key(UPGRADE) {
             let open = Connection::open(way.upgrading.clone(), address, false, || {});
@@ -196,21 +196,20 @@ impl Upstream {
     }
 
     /// The fault in the light of what the address says.
-    fn explained(&self, trust: Trust, fault: Fault) -> Fault {
+    fn explained(&self, trust: Trust, fault: ServerFault) -> ServerFault {
         match (self.location.speaks, fault) {
-            (_, Fault::Tls(fault)) => trust.explained(fault),
-            (Speaks::Plain, Fault::NotHttp) => Fault::NotHttp1,
-            (Speaks::PriorKnowledge, Fault::NotHttp | Fault::Closed | Fault::Broken(_))
-                if !self.answered.load(Ordering::Relaxed) =>
-            {
-                Fault::NotHttp2
-            }
+            (_, ServerFault::Tls(fault)) => trust.explained(fault),
+            (Speaks::Plain, ServerFault::NotHttp) => ServerFault::NotHttp1,
+            (
+                Speaks::PriorKnowledge,
+                ServerFault::NotHttp | ServerFault::Closed | ServerFault::Broken(_),
+            ) if !self.answered.load(Ordering::Relaxed) => ServerFault::NotHttp2,
             (_, fault) => fault,
         }
     }
 }
 
-impl Way {
+impl Connectors {
     async fn ask_on(
         &self,
         connection: Connection,

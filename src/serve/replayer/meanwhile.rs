@@ -69,7 +69,7 @@ const UNTIL_LEFT: Duration = Duration::from_secs(300);
 
 /// What a run has come to.
 #[derive(Debug)]
-pub(super) struct Run {
+pub(super) struct RunProgress {
     /// Which interactions were asked for.
     asked: Vec<bool>,
     /// When one was asked for that had not been before.
@@ -86,7 +86,7 @@ pub(super) struct Overdue {
     pub(super) request: Option<usize>,
 }
 
-impl Run {
+impl RunProgress {
     /// A run in which nothing was asked for yet.
     pub(super) fn begin(length: usize) -> watch::Sender<Self> {
         let asked = vec![false; length];
@@ -172,7 +172,7 @@ impl Meanwhile {
 
     /// Notes that an interaction was asked for. Who asks again when all that was recorded meanwhile was
     /// asked for begins anew.
-    pub(super) fn note(&self, number: usize, run: &mut Run) {
+    pub(super) fn note(&self, number: usize, run: &mut RunProgress) {
         let asked = &mut run.asked;
         let meanwhile = self.0.get(&number).into_iter().flatten();
         let requests = meanwhile.filter_map(|gate| gate.until.request());
@@ -185,7 +185,7 @@ impl Meanwhile {
     }
 
     /// What holds an answer back in a run, if anything does.
-    pub(super) fn hold(&self, number: usize, run: &watch::Sender<Run>) -> Option<Hold> {
+    pub(super) fn hold(&self, number: usize, run: &watch::Sender<RunProgress>) -> Option<Hold> {
         let gates = self.0.get(&number)?.clone();
         Some(Hold { gates, ..Hold::of(number, run) })
     }
@@ -204,7 +204,7 @@ impl Until {
 pub(super) struct Hold {
     number: usize,
     gates: Vec<Gate>,
-    run: watch::Sender<Run>,
+    run: watch::Sender<RunProgress>,
     waiting: Option<Pin<Box<dyn Future<Output = WaitOutcome> + Send + Sync>>>,
     /// What is said by then, and whether anything has come since it was asked last.
     naming: Option<Box<Naming>>,
@@ -223,12 +223,12 @@ enum WaitOutcome {
 
 impl Hold {
     /// Holds back the end of an answer until its client leaves.
-    pub(super) fn silent(run: &watch::Sender<Run>) -> Self {
+    pub(super) fn silent(run: &watch::Sender<RunProgress>) -> Self {
         let gates = vec![Gate { chunks: usize::MAX, until: Until::Left, head: false, gap: 0 }];
         Self { gates, ..Self::of(0, run) }
     }
 
-    fn of(number: usize, run: &watch::Sender<Run>) -> Self {
+    fn of(number: usize, run: &watch::Sender<RunProgress>) -> Self {
         let (gates, run) = (Vec::new(), run.clone());
         Self { number, gates, run, waiting: None, naming: None, has_passed: false }
     }
@@ -289,7 +289,7 @@ impl Hold {
 }
 
 /// Waits for something, which holds back the answer of that number.
-async fn come(gate: Gate, answer: usize, run: watch::Sender<Run>) -> WaitOutcome {
+async fn come(gate: Gate, answer: usize, run: watch::Sender<RunProgress>) -> WaitOutcome {
     let Gate { until, gap, .. } = gate;
     let mut changes = run.subscribe();
     let begun = Instant::now();
@@ -408,7 +408,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_is_waited_for_in_vain_cuts_the_answer_and_is_overdue() {
-        let (meanwhile, run) = (meanwhile(), Run::begin(3));
+        let (meanwhile, run) = (meanwhile(), RunProgress::begin(3));
         let mut hold = meanwhile.hold(0, &run).expect("its tail is held back");
         let begun = Instant::now();
 
@@ -416,13 +416,13 @@ mod tests {
         let tail = std::future::poll_fn(|context| hold.poll(1, context)).await;
 
         assert_eq!((tail, begun.elapsed()), (Err(Cut), UNTIL_DONE + Duration::from_secs(1)));
-        assert_eq!(Run::take_overdue(&run), [Overdue { answer: 0, request: Some(1) }]);
-        assert_eq!(Run::take_overdue(&run), []);
+        assert_eq!(RunProgress::take_overdue(&run), [Overdue { answer: 0, request: Some(1) }]);
+        assert_eq!(RunProgress::take_overdue(&run), []);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_client_that_asks_for_something_new_is_waited_for_longer() {
-        let (meanwhile, run) = (meanwhile(), Run::begin(3));
+        let (meanwhile, run) = (meanwhile(), RunProgress::begin(3));
         let mut hold = meanwhile.hold(0, &run).expect("its tail is held back");
         let begun = Instant::now();
         let asks = async {
@@ -444,7 +444,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_answer_goes_on_at_once_when_what_it_shows_was_asked() {
-        let (meanwhile, run) = (meanwhile(), Run::begin(3));
+        let (meanwhile, run) = (meanwhile(), RunProgress::begin(3));
         let mut hold = meanwhile.hold(0, &run).expect("its tail is held back");
         let begun = Instant::now();
         run.send_modify(|run| meanwhile.note(1, run));
@@ -471,7 +471,7 @@ mod tests {
             let text = format!(r#"{{"retape": 1, "interactions": [{}]}}"#, text.join(", "));
             of(&text)
         };
-        let (meanwhile, run) = (held("/sync"), Run::begin(3));
+        let (meanwhile, run) = (held("/sync"), RunProgress::begin(3));
         let mut hold = meanwhile.hold(0, &run).expect("it waits for what is sent");
         let begun = Instant::now();
 
@@ -495,7 +495,7 @@ mod tests {
             );
             of(&text)
         };
-        let (meanwhile, run) = (ends(""), Run::begin(2));
+        let (meanwhile, run) = (ends(""), RunProgress::begin(2));
         let begun = Instant::now();
         let mut hold = meanwhile.hold(0, &run).expect("its end is held back");
         assert_eq!(std::future::poll_fn(|context| hold.poll(0, context)).await, Ok(()));
@@ -508,7 +508,7 @@ mod tests {
 
         assert_eq!((end, begun.elapsed()), (Ok(()), PATIENCE / 2));
         // Nobody waits long for a client that asks for less, nor for what a stream goes on to say.
-        let (run, begun) = (Run::begin(2), Instant::now());
+        let (run, begun) = (RunProgress::begin(2), Instant::now());
         let mut hold = meanwhile.hold(0, &run).expect("its end is held back");
         let end = std::future::poll_fn(|context| hold.poll_end(context)).await;
         assert_eq!((end, begun.elapsed()), (Ok(()), PATIENCE));
@@ -523,25 +523,25 @@ mod tests {
             {"after": {"1": 0}, "request": {"method": "POST", "path": "/runs/run-48992ed470c7"},
              "response": {"ms": 0, "status": 200, "headers": {}, "end": "complete"}}]}"#;
         let meanwhile = of(text);
-        let run = Run::begin(2);
+        let run = RunProgress::begin(2);
         let mut hold = meanwhile.hold(0, &run).expect("it is silent");
         let begun = Instant::now();
 
         hold.end().await;
 
         assert_eq!(begun.elapsed(), UNTIL_LEFT);
-        assert_eq!(Run::take_overdue(&run), [Overdue { answer: 0, request: None }]);
+        assert_eq!(RunProgress::take_overdue(&run), [Overdue { answer: 0, request: None }]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_client_that_does_not_leave_as_it_did_is_told_in_the_end() {
-        let (meanwhile, run) = (meanwhile(), Run::begin(3));
+        let (meanwhile, run) = (meanwhile(), RunProgress::begin(3));
         let mut hold = meanwhile.hold(2, &run).expect("its end is held back");
         let begun = Instant::now();
 
         let end = std::future::poll_fn(|context| hold.poll_end(context)).await;
 
         assert_eq!((end, begun.elapsed()), (Err(Cut), UNTIL_LEFT));
-        assert_eq!(Run::take_overdue(&run), [Overdue { answer: 2, request: None }]);
+        assert_eq!(RunProgress::take_overdue(&run), [Overdue { answer: 2, request: None }]);
     }
 }

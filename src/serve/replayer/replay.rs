@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use super::answers::Wanted;
 use super::drift::Drift;
 use super::faults::Faults;
-pub(super) use super::meanwhile::Run;
+pub(super) use super::meanwhile::RunProgress;
 use super::meanwhile::{Hold, Overdue};
 use super::naming::{Naming, renamed};
 use super::pace::Clock;
@@ -37,7 +37,7 @@ pub struct Replayer {
     chunking: Chunking,
     pub(super) playlist: Arc<Mutex<Playlist>>,
     /// What it has come to, for answers that wait for it.
-    pub(super) run: watch::Sender<Run>,
+    pub(super) run: watch::Sender<RunProgress>,
     pub(super) memory: Memory,
     pub(super) sockets: Mutex<Sockets>,
     pub(super) ports: Ports,
@@ -97,7 +97,7 @@ impl Replayer {
         let playlist = Playlist::new(&recorded.index).on(&recorded.index, today(), false);
         let playlist = Arc::new(Mutex::new(playlist));
         let length = if recorded.is_watched() { recorded.index.len() } else { 0 };
-        let run = Run::begin(length);
+        let run = RunProgress::begin(length);
         let (memory, sockets, ports, chunking) = Default::default();
         let (beside, proof, strays, drift, faults) = Default::default();
         Self {
@@ -417,7 +417,7 @@ impl Replayer {
     /// Begins the run anew.
     pub fn reset(&self) {
         *self.playlist() = self.begin();
-        self.run.send_modify(Run::reset);
+        self.run.send_modify(RunProgress::reset);
         lock(&self.sockets).clear();
         lock(&self.ports).clear();
         self.memory.clear();
@@ -427,7 +427,7 @@ impl Replayer {
 
     /// Ends what is held back, as a server does that goes away.
     pub fn end(&self) {
-        self.run.send_modify(Run::end);
+        self.run.send_modify(RunProgress::end);
     }
 
     /// What answers a request that stands in the cassette as it came. It needs no redaction: what is
@@ -539,7 +539,7 @@ impl Replayer {
 
     /// Answers that have waited in vain.
     pub(super) fn take_overdue(&self) -> Vec<Overdue> {
-        Run::take_overdue(&self.run)
+        RunProgress::take_overdue(&self.run)
     }
 
     pub(super) fn playlist(&self) -> MutexGuard<'_, Playlist> {

@@ -13,13 +13,13 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use super::Replayer;
 use super::meanwhile::Hold;
 use super::pace::Clock;
-use super::replay::Run;
+use super::replay::RunProgress;
 use super::sockets::Awaited;
 use super::spoil::Within;
 use crate::cassette::{Content, End, Peer};
 use crate::compare::matching::Mismatch;
 use crate::serve::server::{Answer, Cut, Rewriter};
-use crate::serve::websocket::{Compression, Event, Reader, Strictness, Writer};
+use crate::serve::websocket::{Compression, Reader, SocketEvent, Strictness, Writer};
 use crate::serve::wire::{FrameReader, FrameWriter};
 
 /// The code of a close that no server sends: what the client said, or did not say, was not recorded.
@@ -108,7 +108,7 @@ enum Next {
 }
 
 /// A connection while it is played.
-struct Live<'s, T, R> {
+struct PlayedConnection<'s, T, R> {
     socket: &'s Socket,
     /// Tells what is lost.
     report: R,
@@ -170,7 +170,7 @@ impl Socket {
         (reader, writer): (FrameReader, FrameWriter),
         report: impl Fn(Lost) -> Notice + Send + Sync,
     ) {
-        let mut live = Live {
+        let mut live = PlayedConnection {
             socket: self,
             report,
             io,
@@ -195,7 +195,7 @@ impl Socket {
 /// How a connection is closed: with a code and a reason, or not at all.
 type Closing = Option<(Option<u16>, String)>;
 
-impl<T, R> Live<'_, T, R>
+impl<T, R> PlayedConnection<'_, T, R>
 where
     T: AsyncRead + AsyncWrite + Unpin,
     R: Fn(Lost) -> Notice + Send + Sync,
@@ -233,7 +233,7 @@ where
     async fn next(
         &mut self,
         due: Option<Option<Instant>>,
-        run: &mut watch::Receiver<Run>,
+        run: &mut watch::Receiver<RunProgress>,
         buffer: &mut [u8],
     ) -> Next {
         if run.borrow().is_over() {
@@ -261,7 +261,7 @@ where
             },
             () = sleep_until(missing.unwrap_or_else(far)), if missing.is_some() => Next::Missing,
             Ok(()) = self.exchanged.changed() => Next::Held,
-            over = run.wait_for(Run::is_over) => {
+            over = run.wait_for(RunProgress::is_over) => {
                 drop(over);
                 Next::Over
             }
@@ -390,20 +390,20 @@ where
         }
     }
 
-    async fn take(&mut self, event: Event) -> Result<(), Closing> {
+    async fn take(&mut self, event: SocketEvent) -> Result<(), Closing> {
         match event {
-            Event::Ping(payload) => {
+            SocketEvent::Ping(payload) => {
                 self.writer.pong(&payload);
                 self.flush().await
             }
-            Event::Pong(_) => Ok(()),
-            Event::Frame(Content::Close { code, .. }, _) => {
+            SocketEvent::Pong(_) => Ok(()),
+            SocketEvent::Frame(Content::Close { code, .. }, _) => {
                 let _ = self.send().await;
                 self.writer.close(code, "");
                 let _ = self.flush().await;
                 Err(None)
             }
-            Event::Frame(content, _) => {
+            SocketEvent::Frame(content, _) => {
                 self.heard = Instant::now();
                 let content = self.socket.exchange(Peer::Client, content);
                 match self.socket.replayer.ask(self.socket.number, content.clone()) {

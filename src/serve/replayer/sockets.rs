@@ -14,7 +14,7 @@ use super::Replayer;
 use super::meanwhile::Hold;
 use super::pace::Clock;
 use super::recorded::Recorded;
-use super::replay::{Chosen, Run};
+use super::replay::{Chosen, RunProgress};
 use super::script::{Passed, Script};
 use super::socket::{Opened, Socket, breaks_off};
 use super::spoil::Blow;
@@ -30,14 +30,14 @@ use crate::serve::websocket::{Compression, accept_key};
 /// The WebSockets that are open, by a number of their own.
 #[derive(Debug, Default)]
 pub(super) struct Sockets {
-    open: BTreeMap<usize, State>,
+    open: BTreeMap<usize, SocketProgress>,
     count: usize,
     exchanged: watch::Sender<()>,
 }
 
 /// How far a WebSocket has come.
 #[derive(Debug)]
-struct State {
+struct SocketProgress {
     /// The exchange that opened it.
     opened: usize,
     passed: Passed,
@@ -113,7 +113,8 @@ impl Sockets {
     ) {
         let passed = Passed::behind(0, script);
         let asked = self.open.get(&number).map_or(0, |state| state.asked);
-        self.open.insert(number, State { opened, passed, is_begun: false, asked, history });
+        self.open
+            .insert(number, SocketProgress { opened, passed, is_begun: false, asked, history });
     }
 
     /// Counts a message of the client. Tells how many came before it.
@@ -222,7 +223,7 @@ impl Replayer {
         self.pace.begin()
     }
 
-    pub(super) fn watch(&self) -> watch::Receiver<Run> {
+    pub(super) fn watch(&self) -> watch::Receiver<RunProgress> {
         self.run.subscribe()
     }
 
@@ -426,7 +427,11 @@ impl Replayer {
         found.map(|(other, _, message)| (other, message))
     }
 
-    fn with<R>(&self, number: usize, read: impl FnOnce(&Script, &State) -> R) -> Option<R> {
+    fn with<R>(
+        &self,
+        number: usize,
+        read: impl FnOnce(&Script, &SocketProgress) -> R,
+    ) -> Option<R> {
         let sockets = lock(&self.sockets);
         let state = sockets.open.get(&number)?;
         Some(read(self.recorded().script(state.opened)?, state))

@@ -18,10 +18,10 @@ pub type Answer = Response<AnswerBody>;
 
 /// A body that may stream, and may be cut short on purpose.
 #[derive(Debug)]
-pub struct AnswerBody(Form);
+pub struct AnswerBody(BodyForm);
 
 #[derive(Debug)]
-enum Form {
+enum BodyForm {
     /// In one piece: most are, and need no place of their own in memory.
     Full(Full<Bytes>),
     Streamed(UnsyncBoxBody<Bytes, Cut>),
@@ -30,7 +30,7 @@ enum Form {
 impl AnswerBody {
     /// A body that comes in pieces.
     pub fn streamed(body: impl Body<Data = Bytes, Error = Cut> + Send + Unpin + 'static) -> Self {
-        Self(Form::Streamed(body.boxed_unsync()))
+        Self(BodyForm::Streamed(body.boxed_unsync()))
     }
 }
 
@@ -40,22 +40,24 @@ impl Body for AnswerBody {
 
     fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Polled {
         match &mut self.0 {
-            Form::Full(body) => Pin::new(body).poll_frame(context).map_err(|never| match never {}),
-            Form::Streamed(body) => Pin::new(body).poll_frame(context),
+            BodyForm::Full(body) => {
+                Pin::new(body).poll_frame(context).map_err(|never| match never {})
+            }
+            BodyForm::Streamed(body) => Pin::new(body).poll_frame(context),
         }
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.0 {
-            Form::Full(body) => body.is_end_stream(),
-            Form::Streamed(body) => body.is_end_stream(),
+            BodyForm::Full(body) => body.is_end_stream(),
+            BodyForm::Streamed(body) => body.is_end_stream(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
-            Form::Full(body) => body.size_hint(),
-            Form::Streamed(body) => body.size_hint(),
+            BodyForm::Full(body) => body.size_hint(),
+            BodyForm::Streamed(body) => body.size_hint(),
         }
     }
 }
@@ -85,7 +87,7 @@ pub enum Breaks {
 
 /// A body in one piece, with its length announced.
 pub fn full(bytes: impl Into<Bytes>) -> AnswerBody {
-    AnswerBody(Form::Full(Full::new(bytes.into())))
+    AnswerBody(BodyForm::Full(Full::new(bytes.into())))
 }
 
 /// These bytes, and then the connection is cut.

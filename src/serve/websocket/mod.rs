@@ -22,7 +22,7 @@ pub use extension::Compression;
 pub use handshake::{accept_key, is_upgrade, raw_upgrade};
 #[cfg(feature = "record")]
 pub use reader::TOO_BIG;
-pub use reader::{Event, Reader, Strictness, Violation};
+pub use reader::{Reader, SocketEvent, Strictness, Violation};
 pub use writer::Writer;
 
 /// What a frame is.

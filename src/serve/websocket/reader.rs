@@ -16,7 +16,7 @@ pub struct Reader {
     frame: Option<Frame>,
     /// The payload of a frame that is no part of a message.
     control: Vec<u8>,
-    message: Option<Message>,
+    message: Option<PartialMessage>,
     inflate: Option<Inflate>,
     /// The protocol was broken: nothing can be read behind that.
     is_broken: bool,
@@ -33,7 +33,7 @@ pub enum Strictness {
 
 /// What a side has sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
+pub enum SocketEvent {
     /// A message with the lengths of its fragments, or a close, which has none.
     Frame(Content, Vec<usize>),
     /// A ping, which is to be answered by the same.
@@ -64,7 +64,7 @@ struct Frame {
 
 /// A message as far as it has come.
 #[derive(Debug)]
-struct Message {
+struct PartialMessage {
     is_text: bool,
     is_compressed: bool,
     bytes: Vec<u8>,
@@ -120,7 +120,7 @@ impl Reader {
     /// # Errors
     ///
     /// If the protocol is broken, unless we only look, or a message is too long. Nothing is given behind that.
-    pub fn next(&mut self, bytes: &mut &[u8]) -> Result<Option<Event>, Violation> {
+    pub fn next(&mut self, bytes: &mut &[u8]) -> Result<Option<SocketEvent>, Violation> {
         if self.is_broken {
             *bytes = &[];
             return Ok(None);
@@ -128,7 +128,7 @@ impl Reader {
         self.read(bytes).inspect_err(|_| self.is_broken = true)
     }
 
-    fn read(&mut self, bytes: &mut &[u8]) -> Result<Option<Event>, Violation> {
+    fn read(&mut self, bytes: &mut &[u8]) -> Result<Option<SocketEvent>, Violation> {
         loop {
             if self.frame.is_none() && !self.take_head(bytes)? {
                 return Ok(None);
@@ -164,7 +164,7 @@ impl Reader {
         }
         match frame.opcode {
             opcode::TEXT | opcode::BINARY => {
-                self.message = Some(Message {
+                self.message = Some(PartialMessage {
                     is_text: frame.opcode == opcode::TEXT,
                     is_compressed: is_compressed && self.inflate.is_some(),
                     bytes: Vec::new(),
@@ -232,12 +232,12 @@ impl Reader {
     }
 
     /// What a frame says that has come to its end.
-    fn end_frame(&mut self) -> Result<Option<Event>, Violation> {
+    fn end_frame(&mut self) -> Result<Option<SocketEvent>, Violation> {
         let Some(frame) = self.frame.take() else { return Ok(None) };
         match frame.opcode {
             opcode::CLOSE => self.close().map(Some),
-            opcode::PING => Ok(Some(Event::Ping(std::mem::take(&mut self.control)))),
-            opcode::PONG => Ok(Some(Event::Pong(std::mem::take(&mut self.control)))),
+            opcode::PING => Ok(Some(SocketEvent::Ping(std::mem::take(&mut self.control)))),
+            opcode::PONG => Ok(Some(SocketEvent::Pong(std::mem::take(&mut self.control)))),
             opcode::CONTINUATION | opcode::TEXT | opcode::BINARY if frame.is_last => {
                 self.end_message()
             }
@@ -251,7 +251,7 @@ impl Reader {
         }
     }
 
-    fn end_message(&mut self) -> Result<Option<Event>, Violation> {
+    fn end_message(&mut self) -> Result<Option<SocketEvent>, Violation> {
         let Some(mut message) = self.message.take() else { return Ok(None) };
         if let Some(inflate) = self.inflate.as_mut().filter(|_| message.is_compressed) {
             inflate.finish(&mut message.bytes).map_err(|()| message.unread())?;
@@ -266,10 +266,10 @@ impl Reader {
         let fragments = if lengths.len() > 1 { lengths } else { Vec::new() };
         let bytes = Bytes::from(message.bytes);
         let content = if message.is_text { Content::Text(bytes) } else { Content::Binary(bytes) };
-        Ok(Some(Event::Frame(content, fragments)))
+        Ok(Some(SocketEvent::Frame(content, fragments)))
     }
 
-    fn close(&mut self) -> Result<Event, Violation> {
+    fn close(&mut self) -> Result<SocketEvent, Violation> {
         let payload = std::mem::take(&mut self.control);
         let is_checked = self.strictness == Strictness::Server;
         let (code, reason) = match payload.as_slice() {
@@ -283,7 +283,7 @@ impl Reader {
             return Err(Violation { code: NOT_TEXT, what: "the reason of a close is not UTF-8" });
         }
         let reason = String::from_utf8_lossy(reason).into_owned();
-        Ok(Event::Frame(Content::Close { code, reason }, Vec::new()))
+        Ok(SocketEvent::Frame(Content::Close { code, reason }, Vec::new()))
     }
 }
 
@@ -323,7 +323,7 @@ impl Frame {
     }
 }
 
-impl Message {
+impl PartialMessage {
     /// Why it cannot be decompressed.
     fn unread(&self) -> Violation {
         if self.bytes.len() > LIMIT {
@@ -356,7 +356,11 @@ impl Message {
 mod tests {
     use super::*;
 
-    fn read(bytes: &[u8], cut: usize, strictness: Strictness) -> Result<Vec<Event>, Violation> {
+    fn read(
+        bytes: &[u8],
+        cut: usize,
+        strictness: Strictness,
+    ) -> Result<Vec<SocketEvent>, Violation> {
         let mut reader = Reader::new(strictness, None);
         let mut events = Vec::new();
         for mut piece in [&bytes[..cut], &bytes[cut..]] {
@@ -367,14 +371,17 @@ mod tests {
         Ok(events)
     }
 
-    fn check(bytes: &[u8], expected: &[Event]) {
+    fn check(bytes: &[u8], expected: &[SocketEvent]) {
         for cut in 0..=bytes.len() {
             assert_eq!(read(bytes, cut, Strictness::Onlooker).unwrap(), expected, "cut at {cut}");
         }
     }
 
-    fn text(text: &str, fragments: &[usize]) -> Event {
-        Event::Frame(Content::Text(Bytes::copy_from_slice(text.as_bytes())), fragments.to_vec())
+    fn text(text: &str, fragments: &[usize]) -> SocketEvent {
+        SocketEvent::Frame(
+            Content::Text(Bytes::copy_from_slice(text.as_bytes())),
+            fragments.to_vec(),
+        )
     }
 
     #[test]
@@ -384,12 +391,12 @@ mod tests {
         check(b"\x81\x05Hello", &[text("Hello", &[])]);
         check(masked, &[text("Hello", &[])]);
         check(b"\x01\x03Hel\x80\x02lo", &[text("Hello", &[3, 2])]);
-        let ping = Event::Ping(b"Hello".to_vec());
+        let ping = SocketEvent::Ping(b"Hello".to_vec());
         check(b"\x01\x03Hel\x89\x05Hello\x80\x02lo", &[ping, text("Hello", &[3, 2])]);
         let close = Content::Close { code: Some(1000), reason: "bye".to_owned() };
-        check(b"\x88\x05\x03\xe8bye", &[Event::Frame(close, Vec::new())]);
+        check(b"\x88\x05\x03\xe8bye", &[SocketEvent::Frame(close, Vec::new())]);
         let long = [&b"\x82\x7e\x01\x00"[..], &[7; 256]].concat();
-        check(&long, &[Event::Frame(Content::Binary(vec![7; 256].into()), Vec::new())]);
+        check(&long, &[SocketEvent::Frame(Content::Binary(vec![7; 256].into()), Vec::new())]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Bytes out of frames.
 
 #[cfg(feature = "record")]
-use super::Event;
+use super::SocketEvent;
 use super::{Deflate, opcode};
 #[cfg(feature = "record")]
 use crate::cassette::Peer;
@@ -34,17 +34,17 @@ impl Writer {
 
     /// Writes what was read.
     #[cfg(feature = "record")]
-    pub fn event(&mut self, event: &Event) {
+    pub fn event(&mut self, event: &SocketEvent) {
         match event {
-            Event::Ping(payload) => self.control(opcode::PING, payload),
-            Event::Pong(payload) => self.pong(payload),
-            Event::Frame(Content::Text(bytes), fragments) => {
+            SocketEvent::Ping(payload) => self.control(opcode::PING, payload),
+            SocketEvent::Pong(payload) => self.pong(payload),
+            SocketEvent::Frame(Content::Text(bytes), fragments) => {
                 self.message(opcode::TEXT, bytes, fragments);
             }
-            Event::Frame(Content::Binary(bytes), fragments) => {
+            SocketEvent::Frame(Content::Binary(bytes), fragments) => {
                 self.message(opcode::BINARY, bytes, fragments);
             }
-            Event::Frame(Content::Close { code, reason }, _) => self.close(*code, reason),
+            SocketEvent::Frame(Content::Close { code, reason }, _) => self.close(*code, reason),
         }
     }
 

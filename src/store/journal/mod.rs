@@ -39,7 +39,7 @@ pub struct Journal {
     /// if that is new.
     lasting: PathBuf,
     path: PathBuf,
-    file: Mutex<Writer>,
+    file: Mutex<JournalWriter>,
     alarm: Alarm,
 }
 
@@ -58,7 +58,7 @@ impl Alarm {
 shown!(Debug: Alarm, _ => "Alarm");
 
 #[derive(Debug)]
-struct Writer {
+struct JournalWriter {
     file: File,
     /// Lines that are not written yet.
     lines: Vec<u8>,
@@ -89,7 +89,7 @@ impl Journal {
                 .at(&path)
                 .with_hint("let the release that wrote it save it, or remove the file"));
         }
-        let writer = Writer { file, lines: Vec::new(), length: 0, is_torn: false };
+        let writer = JournalWriter { file, lines: Vec::new(), length: 0, is_torn: false };
         Ok((Self { lasting, path, file: Mutex::new(writer), alarm }, recovered))
     }
 
@@ -205,7 +205,7 @@ impl Journal {
         Ok(())
     }
 
-    fn writer(&self) -> MutexGuard<'_, Writer> {
+    fn writer(&self) -> MutexGuard<'_, JournalWriter> {
         self.file.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -234,7 +234,7 @@ const ROOM: usize = 1 << 20;
 /// A piece of a body that is not held is written at once if it has so many bytes: to copy it takes as long.
 const LARGE: usize = 16 << 10;
 
-impl Writer {
+impl JournalWriter {
     /// Appends what stands there, whether it was written or only noted.
     fn read(&mut self, place: &Range<u64>, text: &mut Vec<u8>) -> io::Result<()> {
         let written = place.start.min(self.length)..place.end.min(self.length);

@@ -26,7 +26,7 @@ impl Tree {
         let mut text = Cow::Borrowed(text);
         let mut last = None;
         loop {
-            let mut reader = Reader {
+            let mut reader = YamlReader {
                 parser: Parser::new_from_str(&text),
                 anchors: HashMap::new(),
                 repeated: 0,
@@ -53,7 +53,7 @@ impl Tree {
     }
 }
 
-struct Reader<'t> {
+struct YamlReader<'t> {
     parser: Parser<'t, saphyr_parser::StrInput<'t>>,
     /// What references may name.
     anchors: HashMap<usize, Tree>,
@@ -66,7 +66,7 @@ struct Reader<'t> {
 /// What the parser says where YAML 1.2 is stricter than YAML 1.1.
 const FLUSH: &str = "invalid indentation in quoted scalar";
 
-impl<'t> Reader<'t> {
+impl<'t> YamlReader<'t> {
     fn documents(&mut self) -> Result<Tree> {
         let mut documents = Vec::new();
         loop {

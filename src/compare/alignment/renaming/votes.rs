@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::counted::{placeholders, uncounted};
 use super::super::value::{KnownText, Sort, Word, between, filled, words};
-use super::{KnownNames, Side, prefix};
+use super::{KnownNames, RecordingNames, prefix};
 use crate::identity::{UUID, begins_with_uuid};
 
 /// How often two names stood in the same place.
@@ -132,8 +132,9 @@ impl<'v> Votes<'v> {
             return;
         }
         // What stands around a part that is shown to be made up is no name: `…-4` is not what `…-5` was.
-        let is_part =
-            |side: &Side, run: &str| side.shown.find(run).any(|part| part.len() < run.len());
+        let is_part = |side: &RecordingNames, run: &str| {
+            side.shown.find(run).any(|part| part.len() < run.len())
+        };
         if is_part(&known.old, old) || is_part(&known.new, new) {
             return;
         }

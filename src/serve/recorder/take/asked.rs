@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{Asking, State, Take};
+use super::{Asking, Take, TakeState};
 use crate::cassette::{Peer, Request, coding};
 use crate::store::Entry;
 
@@ -101,7 +101,7 @@ impl Take {
     ///
     /// Most requests are complete at once, and are read once then. Those of which something else is to be noted
     /// before are read twice.
-    pub(super) fn begin(&self, state: &mut State) {
+    pub(super) fn begin(&self, state: &mut TakeState) {
         if !state.is_begun {
             let mut request = state.interaction.request.clone();
             self.redactor.request_noting(&mut request, &mut state.secrets);
@@ -110,7 +110,7 @@ impl Take {
     }
 
     /// Notes the head of a request without secrets, if none was noted.
-    fn note_head(&self, state: &mut State, mut request: Request) {
+    fn note_head(&self, state: &mut TakeState, mut request: Request) {
         if std::mem::replace(&mut state.is_begun, true) {
             return;
         }
@@ -153,7 +153,7 @@ impl Take {
     }
 }
 
-impl State {
+impl TakeState {
     /// Nothing more comes of the request. Only the first word counts; tells whether this is it.
     fn close(&mut self, asking: Asking) -> bool {
         let is_first = self.asking == Asking::Arriving;
