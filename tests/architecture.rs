@@ -54,6 +54,8 @@ const LONGEST_FILE: usize = 600;
 const LONGEST_FUNCTION: usize = 70;
 /// Of the README, and of a page of the guide.
 const LONGEST_PAGE: usize = 200;
+/// How many types may share a name.
+const MOST_NAMESAKES: usize = 3;
 
 struct Source {
     path: PathBuf,
@@ -179,6 +181,24 @@ fn files_and_functions_stay_within_a_readers_grasp() {
     }
     let main = fs::read_to_string(root().join("src/main.rs")).unwrap();
     assert!(main.lines().count() <= 40);
+}
+
+#[test]
+fn no_type_name_has_four_meanings() {
+    let mut meanings: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for source in sources() {
+        // What stands in for a feature that is off means the same as what it stands for.
+        if source.path.file_name().unwrap().to_str().unwrap().starts_with("no_") {
+            continue;
+        }
+        for name in types(&source.code) {
+            meanings.entry(name.to_owned()).or_default().push(source.path.clone());
+        }
+    }
+
+    assert!(meanings.len() > 500, "{}", meanings.len());
+    meanings.retain(|_, files| files.len() > MOST_NAMESAKES);
+    assert!(meanings.is_empty(), "{meanings:#?}");
 }
 
 /// The limits in docs/limits.md: what stands in their second column, and the code that makes it so.
@@ -454,6 +474,20 @@ fn used_modules(code: &str) -> Vec<String> {
         }
     }
     used
+}
+
+/// The types that a file defines. A `type` that is indented belongs to a trait.
+fn types(code: &str) -> impl Iterator<Item = &str> {
+    code.lines().filter_map(|line| {
+        let mut words = line.split_whitespace().skip_while(|word| is_qualifier(word));
+        let is_type = match words.next()? {
+            "struct" | "enum" | "trait" | "union" => true,
+            "type" => !line.starts_with(' '),
+            _ => false,
+        };
+        let name = words.next()?.split(|c: char| !c.is_alphanumeric()).next()?;
+        (is_type && name.starts_with(char::is_uppercase)).then_some(name)
+    })
 }
 
 /// The functions and how many lines they have, counted by indentation.
