@@ -63,8 +63,10 @@ fn looks_in_response(redactor: &Redactor, response: &mut Response, secrets: &mut
     let (is_stream, media) = (has_pieces(response), content_type(&response.headers));
     edit_body(redactor, &mut response.headers, &mut response.body, |text| {
         let mut edits = look::find(text, &mut notes);
-        if is_stream {
-            edits.extend(deltas::edits(text, |joined| look::find(joined, &mut notes)));
+        if is_stream || deltas::are_lines(text) {
+            let find =
+                |joined: &[u8], starts: &[usize]| look::find_in_pieces(joined, starts, &mut notes);
+            edits.extend(deltas::edits(text, find));
         }
         fitted(text, media.as_deref(), edits)
     });
@@ -133,9 +135,11 @@ pub(super) fn response(redactor: &Redactor, response: &mut Response, secrets: &m
     }
     response.fields_mut().for_each(|fields| header::redact(fields, &mut notes));
     // First what stands in pieces: of what a single piece has of it, the rest would stay.
-    if notes.applies(Rule::Looks) && has_pieces(response) {
+    if notes.applies(Rule::Looks) {
+        let is_stream = has_pieces(response);
         edit_body(redactor, &mut response.headers, &mut response.body, |text| {
-            deltas::named(text, &mut notes)
+            let is_read = is_stream || deltas::are_lines(text);
+            if is_read { deltas::named(text, &mut notes) } else { Vec::new() }
         });
     }
     let content_type = content_type(&response.headers);
@@ -184,7 +188,11 @@ fn edit_frame(frame: &mut Frame, find: impl FnOnce(&[u8]) -> Vec<Edit>) {
 }
 
 /// Applies edits to what the messages of a side have in pieces.
-fn edit_in_pieces(frames: &mut [Frame], side: Side, find: impl FnMut(&[u8]) -> Vec<Edit>) {
+fn edit_in_pieces(
+    frames: &mut [Frame],
+    side: Side,
+    find: impl FnMut(&[u8], &[usize]) -> Vec<Edit>,
+) {
     edit_messages(frames, side, |messages| {
         deltas::edits_of_messages(messages.iter().copied(), find)
     });
@@ -259,7 +267,9 @@ fn by_looks(redactor: &Redactor, interaction: &mut Interaction, secrets: &mut Se
     for side in [Side::Request, Side::Response] {
         let mut notes = Notes { redactor, side, secrets };
         if notes.applies(Rule::Looks) {
-            edit_in_pieces(&mut answer.frames, side, |text| look::find(text, &mut notes));
+            edit_in_pieces(&mut answer.frames, side, |text, starts| {
+                look::find_in_pieces(text, starts, &mut notes)
+            });
         }
     }
     for frame in &mut answer.frames {
@@ -318,7 +328,7 @@ fn known_in_interaction(redactor: &Redactor, interaction: &mut Interaction, sear
     if let Outcome::Response(answer) = &mut interaction.outcome {
         known_in_response(redactor, searcher, answer);
         for side in [Side::Request, Side::Response] {
-            edit_in_pieces(&mut answer.frames, side, |text| searcher.edits(text));
+            edit_in_pieces(&mut answer.frames, side, |text, _| searcher.edits(text));
         }
         for frame in &mut answer.frames {
             edit_frame(frame, |text| searcher.edits_of_body(text));
@@ -362,12 +372,12 @@ fn known_in_request(redactor: &Redactor, searcher: &Searcher, request: &mut Requ
 fn known_in_response(redactor: &Redactor, searcher: &Searcher, response: &mut Response) {
     response.reason.iter_mut().for_each(|reason| known_in_text(searcher, reason));
     response.fields_mut().for_each(|fields| known_in_headers(searcher, fields));
-    let is_stream = redactor.applies(Rule::Looks) && has_pieces(response);
+    let (has_looks, is_stream) = (redactor.applies(Rule::Looks), has_pieces(response));
     let media = content_type(&response.headers);
     edit_body(redactor, &mut response.headers, &mut response.body, |text| {
         let mut edits = searcher.edits_of_body(text);
-        if is_stream {
-            edits.extend(deltas::edits(text, |joined| searcher.edits(joined)));
+        if has_looks && (is_stream || deltas::are_lines(text)) {
+            edits.extend(deltas::edits(text, |joined, _| searcher.edits(joined)));
         }
         fitted(text, media.as_deref(), edits)
     });

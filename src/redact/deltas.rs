@@ -28,8 +28,16 @@ struct Joined {
 /// The strings of messages by their places, in the same order each time: secrets are numbered in it.
 type All = BTreeMap<String, Joined>;
 
-/// The edits that `find` wants in texts that a stream of JSON messages has in pieces, in order.
-pub(super) fn edits(body: &[u8], find: impl FnMut(&[u8]) -> Vec<Edit>) -> Vec<Edit> {
+/// Whether a text is JSON in lines, whatever it is called.
+pub(super) fn are_lines(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    let end = memchr::memchr(b'\n', text);
+    end.is_some_and(|end| Text::parse_container(text[..end].trim_ascii_end()).is_some())
+}
+
+/// The edits that `find` wants in texts that a stream of JSON messages has in pieces, which begin at the places that it
+/// is given, in order.
+pub(super) fn edits(body: &[u8], find: impl FnMut(&[u8], &[usize]) -> Vec<Edit>) -> Vec<Edit> {
     // What one piece holds was found in it.
     let found = found(of_stream(body), find).filter(|edits| edits.len() > 1);
     in_order(found.flatten().collect())
@@ -98,7 +106,7 @@ const LONGEST_CHANNEL: usize = 3;
 /// The same for messages that follow each other, for each. What is no JSON is text that goes on in the next.
 pub(super) fn edits_of_messages<'m>(
     messages: impl Iterator<Item = &'m [u8]>,
-    find: impl FnMut(&[u8]) -> Vec<Edit>,
+    find: impl FnMut(&[u8], &[usize]) -> Vec<Edit>,
 ) -> Vec<Vec<Edit>> {
     let (all, ends) = joined(messages);
     by_message(found(all, find).filter(|edits| edits.len() > 1).flatten(), &ends)
@@ -180,8 +188,11 @@ fn joined<'m>(messages: impl Iterator<Item = &'m [u8]>) -> (All, Vec<usize>) {
 }
 
 /// What `find` wants in joined texts: for each edit, those of the pieces.
-fn found(all: All, mut find: impl FnMut(&[u8]) -> Vec<Edit>) -> impl Iterator<Item = Vec<Edit>> {
-    all.into_values().flat_map(move |joined| joined.outside(&find(&joined.text)))
+fn found(
+    all: All,
+    mut find: impl FnMut(&[u8], &[usize]) -> Vec<Edit>,
+) -> impl Iterator<Item = Vec<Edit>> {
+    all.into_values().flat_map(move |joined| joined.outside(&find(&joined.text, &joined.starts())))
 }
 
 /// Edits of messages that stand one behind the other, as those of each, in order.
@@ -233,6 +244,11 @@ impl Joined {
         self.text.extend_from_slice(piece);
     }
 
+    /// Where its pieces begin.
+    fn starts(&self) -> Vec<usize> {
+        self.pieces.iter().map(|(start, _)| *start).collect()
+    }
+
     /// Adds the pieces of a text that begins at that place of the body, and searches them for words of rules.
     fn extend(&mut self, other: &Self, offset: usize) {
         for (start, there) in &other.pieces {
@@ -261,9 +277,13 @@ impl Joined {
     /// The edits for what is a secret in the text, or may be the beginning of one.
     fn secrets(&self, searcher: &Searcher, notes: &mut Notes<'_>) -> Vec<Edit> {
         let text = &self.text;
-        let mut edits = if self.tells { look::find(text, notes) } else { own::find(text, notes) };
+        let starts = if self.tells { self.starts() } else { Vec::new() };
+        let mut edits = match self.tells {
+            true => look::find_in_pieces(text, &starts, notes),
+            false => own::find(text, notes),
+        };
         if self.tells && notes.applies(Rule::Looks) {
-            let open = look::open(text);
+            let open = look::open(text, &starts);
             let begun = value::placeholder(BEGUN).into_bytes();
             edits.extend((open < text.len()).then(|| Edit::new(open..text.len(), begun)));
         }

@@ -97,7 +97,18 @@ fn credential(name: &str, bytes: &Bytes, notes: &mut Notes<'_>) -> Vec<Edit> {
     let secret = text[start..].trim_end();
     let Some(with) = notes.replacement(name, secret) else { return Vec::new() };
     note_basic(name, text, secret, notes);
+    if start == 0 {
+        note_parts(name, secret, notes);
+    }
     vec![Edit::new(start..start + secret.len(), with)]
+}
+
+/// Behind a scheme that is not known stands the key, which may stand elsewhere: `Key …`, `auth token=…`.
+fn note_parts(name: &str, secret: &str, notes: &mut Notes<'_>) {
+    let parts = secret.split([' ', ',', ';', '=', ':', '!', '"']);
+    parts.filter(|part| *part != secret && value::is_credential(part)).for_each(|part| {
+        notes.note(name, part);
+    });
 }
 
 /// The password within `Basic …` may stand elsewhere; where there is none, the user is a key.
@@ -179,10 +190,20 @@ fn cookies(text: &str, notes: &mut Notes<'_>) -> Vec<Edit> {
     edits
 }
 
-/// `a=1; Path=/`: the value goes, the attributes stay.
+/// `a=1; Path=/`: the value goes, the attributes stay. A proxy may have joined several by commas.
 fn set_cookie(text: &str, notes: &mut Notes<'_>) -> Vec<Edit> {
     let pair = text.split(';').next().unwrap_or_default();
-    cookie(pair, 0, notes).into_iter().collect()
+    let mut edits: Vec<Edit> = cookie(pair, 0, notes).into_iter().collect();
+    for (comma, _) in text.match_indices(',').filter(|(comma, _)| *comma > pair.len()) {
+        let pair = text[comma + 1..].split(';').next().unwrap_or_default();
+        // That of a date has none.
+        let name = pair.split_once('=').map(|(name, _)| name.trim());
+        let is_name = |name: &str| !name.is_empty() && !name.contains([' ', ',', '"']);
+        if name.is_some_and(is_name) {
+            edits.extend(cookie(pair, comma + 1, notes));
+        }
+    }
+    edits
 }
 
 fn cookie(pair: &str, offset: usize, notes: &mut Notes<'_>) -> Option<Edit> {

@@ -309,9 +309,22 @@ pub(super) fn is_time(value: &str) -> bool {
         && time.bytes().all(is_of_time)
 }
 
-/// Whether a server shows no more of a secret: `********`, `sk-…1234`.
+/// Whether a server shows no more of a secret, or what it is called where it is kept: `********`, `sk-…1234`,
+/// `${API_KEY}`, `<your key>`, `none`.
 pub(super) fn is_masked(value: &str) -> bool {
-    ["***", "•••", "…"].iter().any(|mask| value.contains(mask))
+    const WORDS: &str = "none no yes string redacted [redacted] hidden";
+    let is_between =
+        |(open, close): &(&str, &str)| value.starts_with(open) && value.ends_with(close);
+    let lower = value.to_ascii_lowercase();
+    let is_variable = value.strip_prefix('$').is_some_and(|name| {
+        let is_of_name = |byte: u8| byte.is_ascii_uppercase() || byte == b'_';
+        !name.is_empty() && name.bytes().all(is_of_name)
+    });
+    ["***", "•••", "…", "..."].iter().any(|mask| value.contains(mask))
+        || [("${", "}"), ("{{", "}}"), ("<", ">")].iter().any(is_between)
+        || ["your_", "your-", "os.environ/"].iter().any(|begin| lower.starts_with(begin))
+        || is_variable
+        || is_in(WORDS, &lower)
 }
 
 /// Whether a setting is one that programs have in clear: a word, a small number, a place.

@@ -17,10 +17,11 @@ const FILE: &str = "retape.toml";
 ///
 /// If it cannot be read, or says something that cannot be.
 pub fn find_config(folder: &Path) -> Result<Config> {
-    match nearest(&plain(folder)) {
-        Some(path) => load_config(&path),
-        None => Ok(Config::default()),
-    }
+    let Some(path) = nearest(&plain(folder)) else { return Ok(Config::default()) };
+    read_config(
+        &path,
+        "make it a file that can be read, or remove it: it is the nearest `retape.toml`",
+    )
 }
 
 /// Reads a configuration by the path of its file.
@@ -29,11 +30,15 @@ pub fn find_config(folder: &Path) -> Result<Config> {
 ///
 /// If it cannot be read, or says something that cannot be.
 pub fn load_config(path: &Path) -> Result<Config> {
-    let text = regular::read_text(path).map_err(|source| {
-        Error::io("read file", path, source).with_hint(
-            "name a file that is there, or leave it out: the nearest `retape.toml` is found",
-        )
-    })?;
+    read_config(
+        path,
+        "name a file that is there, or leave it out: the nearest `retape.toml` is found",
+    )
+}
+
+fn read_config(path: &Path, if_unread: &str) -> Result<Config> {
+    let text = regular::read_text(path);
+    let text = text.map_err(|source| Error::io("read file", path, source).with_hint(if_unread))?;
     let config = Config::parse(&text).map(|config| config.at_file(path));
     config.map_err(|error| match error.hint() {
         Some(_) => error.at_file(path),
@@ -46,7 +51,8 @@ pub fn load_config(path: &Path) -> Result<Config> {
 fn nearest(folder: &Path) -> Option<PathBuf> {
     for above in folder.ancestors() {
         let path = above.join(FILE);
-        if path.is_file() {
+        // A link that leads nowhere, or a pipe, is read, and told: what it should have said may be what hides a secret.
+        if path.symlink_metadata().is_ok() {
             return Some(path);
         }
         if above.join(".git").exists() {

@@ -334,7 +334,7 @@ fn a_command_that_asks_nothing_fails_and_is_told_where_retape_is() {
     }
     assert_snapshot!(said(&recorded), @r"
     retape: no request reached retape
-    hint: give the client retape's address as its base address: it is in RETAPE_URL, and `{url}` in an argument stands for it; if nothing is to be asked, say `--allow-unused`
+    hint: give the client retape's address as its base address: it is in RETAPE_URL, `--env NAME` gives it another name, and `{url}` in an argument stands for it; if nothing is to be asked, say `--allow-unused`
     ");
     assert_snapshot!(said(&proxied), @r"
     retape: no request reached retape

@@ -248,6 +248,19 @@ fn a_configuration_that_cannot_be_is_told_with_its_line() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_configuration_that_leads_nowhere_is_no_missing_one() {
+    let stage = Stage::new();
+    std::os::unix::fs::symlink("nowhere.toml", stage.folder().join("retape.toml")).unwrap();
+
+    assert_snapshot!(refused(&stage, &["run", "--", "true"]), @"
+    error: cannot read file (`FOLDER/retape.toml`)
+      because: No such file or directory (os error 2)
+    hint: make it a file that can be read, or remove it: it is the nearest `retape.toml`
+    ");
+}
+
+#[test]
 fn rules_for_cassettes_that_are_not_there_are_told_with_the_nearest() {
     let stage = Stage::new();
     stage.write("cassettes/letta/hello.json", "{}");

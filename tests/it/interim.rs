@@ -28,6 +28,30 @@ fn check_hint(head: Head, session: &Session) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_never_comes_to_its_answer_is_left() {
+    for said in ["103 Early Hints\r\nLink: </a.css>; rel=preload", "100 Continue"] {
+        let stage = Stage::new();
+        let upstream = Upstream::raw(move |mut wire| {
+            if wire.head().is_some() {
+                let many = format!("HTTP/1.1 {said}\r\n\r\n").repeat(200);
+                (0..50).for_each(|_| wire.send(&many));
+            }
+        });
+        let session = stage.record(&upstream).await;
+        let mut wire = Wire::connect(session.address());
+        wire.send(request(&session, "1.1"));
+
+        let lines = std::iter::from_fn(|| Some(wire.head()?.line));
+        let line = lines.take(200).find(|line| !line.starts_with("HTTP/1.1 1"));
+
+        assert_eq!(line.as_deref(), Some("HTTP/1.1 502 Bad Gateway"));
+        let failed = session.finish().await.unwrap_err();
+        let why = "more than 100 answers with a status of 1xx came before an answer";
+        assert!(format!("{failed:?}").contains(why), "{failed:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn interim_answers_are_passed_on_at_once_and_replayed() {
     let stage = Stage::new();
     let (seen, is_seen) = channel();

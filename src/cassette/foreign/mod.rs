@@ -202,7 +202,10 @@ fn fields<'t>(all: impl Iterator<Item = (impl Into<String>, &'t Tree)>) -> Heade
     for (name, value) in all {
         let name = name.into();
         for value in value.each().iter().filter_map(Tree::words) {
-            headers.append(name.clone(), value.into_owned().into_bytes());
+            // Browsers write several values of one name in lines.
+            let lines = value.split(['\r', '\n', '\0']);
+            let lines = lines.filter(|line| !line.is_empty() || value.is_empty());
+            lines.for_each(|line| headers.append(name.clone(), line.to_owned()));
         }
     }
     headers

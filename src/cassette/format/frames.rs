@@ -156,7 +156,7 @@ impl<'a> FrameLine<'a> {
         let content = match (self.form_bytes(usual, fetch)?, close) {
             (None, Some(code)) => Content::Close { code, reason },
             (Some(bytes), None) => {
-                if !fragments.is_empty() && fragments.iter().sum::<usize>() != bytes.len() {
+                if !fragments.is_empty() && added(&fragments) != Some(bytes.len()) {
                     return Err(here
                         .invalid("the lengths of the fragments do not add up to that of the frame")
                         .with_hint("correct them, or remove `fragments`"));
@@ -200,4 +200,9 @@ fn read_code(reader: &mut Reader<'_>) -> Result<Option<u16>> {
     let here = reader.clone();
     let code = u16::try_from(reader.number()?);
     code.map(Some).map_err(|_| here.invalid("`close` is no code of a close frame"))
+}
+
+/// The sum of lengths that somebody may have written, if there is one.
+fn added(lengths: &[usize]) -> Option<usize> {
+    lengths.iter().try_fold(0_usize, |sum, length| sum.checked_add(*length))
 }

@@ -64,21 +64,32 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<Headers> {
     let mut headers = Headers::new();
     if reader.peek() == b'[' {
         reader.array(|reader| {
-            let (name, value) = reader.pair(Reader::string, text::read_value)?;
-            headers.append(name, value.into_owned());
+            let (name, value) = reader.pair(Reader::string, read_value)?;
+            headers.append(name, value);
             Ok(())
         })?;
         return Ok(headers);
     }
     reader.entries(|reader, name| {
         if reader.peek() != b'[' {
-            headers.append(name, text::read_value(reader)?.into_owned());
+            headers.append(name, read_value(reader)?);
             return Ok(());
         }
         reader.array(|reader| {
-            headers.append(name.clone(), text::read_value(reader)?.into_owned());
+            headers.append(name.clone(), read_value(reader)?);
             Ok(())
         })
     })?;
     Ok(headers)
+}
+
+/// Reads a value. One with a line break cannot be sent, and would end the header for whoever tries.
+fn read_value(reader: &mut Reader<'_>) -> Result<Vec<u8>> {
+    let here = reader.clone();
+    let value = text::read_value(reader)?.into_owned();
+    if value.iter().any(|byte| matches!(byte, b'\r' | b'\n' | 0)) {
+        let error = here.invalid("the value of a header field has a line break or a NUL in it");
+        return Err(error.with_hint("take it out: it cannot be sent"));
+    }
+    Ok(value)
 }

@@ -291,8 +291,8 @@ fn unused(summary: &Summary, way: Way) {
             let named =
                 if has_names { " (`{url}/-NAME` for a server that has a name)" } else { "" };
             hint(&format!(
-                "give the client retape's address as its base address: it is in RETAPE_URL, and `{{url}}` in an \
-                 argument stands for it{named}; if nothing is to be asked, say `--allow-unused`"
+                "give the client retape's address as its base address: it is in RETAPE_URL, `--env NAME` \
+                 gives it another name, and `{{url}}` in an argument stands for it{named}; if nothing is to be asked, say `--allow-unused`"
             ));
         }
         Way::Proxy => hint(

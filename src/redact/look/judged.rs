@@ -6,7 +6,7 @@ use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD
 use super::super::name::{self, Tells};
 use super::super::rule::{Notes, Rule};
 use super::super::{Secrets, body, letters, scan, value};
-use super::{RuleKind, edits};
+use super::{RuleKind, Within, edits};
 
 /// Whether a value has figures or letters in both cases, as words have not, or letters in no order of words.
 pub(super) fn is_mixed(value: &str) -> bool {
@@ -71,8 +71,9 @@ pub(super) fn is_packed(value: &str, notes: &Notes<'_>) -> bool {
     let secrets = &mut Secrets::default();
     let mut notes = Notes { redactor: &rules, side: notes.side, secrets };
     // Base64 within it is not looked into: what is in one another would be read again and again.
-    let looks =
-        |notes: &mut Notes<'_>| edits(text, text.len(), |kind| kind != RuleKind::Packed, notes);
+    let looks = |notes: &mut Notes<'_>| {
+        edits(&Within::of(text), text.len(), |kind| kind != RuleKind::Packed, notes)
+    };
     !body::find_in_text(text, &mut notes).is_empty() || !looks(&mut notes).is_empty()
 }
 

@@ -194,7 +194,12 @@ pub(super) fn longest() -> usize {
 
 /// The edits for a text of which all is there.
 pub(super) fn find(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
-    let mut found = edits(text, text.len(), |_| true, notes);
+    find_in_pieces(text, &[], notes)
+}
+
+/// The same for a text in pieces, which begin at these places in order: a secret may begin with each of them.
+pub(super) fn find_in_pieces(text: &[u8], starts: &[usize], notes: &mut Notes<'_>) -> Vec<Edit> {
+    let mut found = edits(&Within::of_pieces(text, starts), text.len(), |_| true, notes);
     found.extend(own::find(text, notes));
     found.extend(within_strings(text, notes));
     in_order(found)
@@ -205,7 +210,7 @@ pub(super) fn packed(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
     if !notes.applies(Rule::FurtherLooks) {
         return Vec::new();
     }
-    edits(text, text.len(), |kind| kind == RuleKind::Packed, notes)
+    edits(&Within::of(text), text.len(), |kind| kind == RuleKind::Packed, notes)
 }
 
 /// What is found in the strings of JSON that hold strings themselves. Expressions know what is escaped once.
@@ -245,14 +250,14 @@ pub(super) fn decided(text: &[u8], notes: &mut Notes<'_>) -> (Vec<Edit>, usize) 
     if !may_tell(text) {
         return (Vec::new(), begun(text));
     }
-    let end = open(text).min(begun(text));
-    let edits = edits(text, end, |_| true, notes);
+    let end = open(text, &[]).min(begun(text));
+    let edits = edits(&Within::of(text), end, |_| true, notes);
     let end = edits.last().map_or(end, |last: &Edit| last.range.end.max(end));
     (edits, end)
 }
 
 fn edits(
-    text: &[u8],
+    within: &Within<'_>,
     until: usize,
     counts: impl Fn(RuleKind) -> bool,
     notes: &mut Notes<'_>,
@@ -262,7 +267,7 @@ fn edits(
     }
     let mut found = Vec::new();
     let mut run = Run::default();
-    let within = Within::of(text);
+    let text = within.text;
     for (rule, word) in words(text).take_while(|(_, word)| word.start < until) {
         let is_known = counts(rule.kind)
             && notes.applies(rule.of)
@@ -270,7 +275,7 @@ fn edits(
         if !is_known || !run.may_try(rule, text, word.start) {
             continue;
         }
-        match rule.found(&within, word, notes) {
+        match rule.found(within, word, notes) {
             Some(secret) => found.push((rule, secret)),
             None => run.failed(rule),
         }
@@ -449,10 +454,11 @@ fn until_next(block: &[u8], word: usize) -> &[u8] {
     next.map_or(block, |next| &block[..word + next])
 }
 
-/// Where something begins that is all of a secret, or the beginning of one, only with what comes next.
-pub(super) fn open(text: &[u8]) -> usize {
+/// Where something begins that is all of a secret, or the beginning of one, only with what comes next; `starts` are
+/// the places where the pieces of the text begin, if it is in pieces.
+pub(super) fn open(text: &[u8], starts: &[usize]) -> usize {
     let from = text.len().saturating_sub(LONGEST_BLOCK);
-    let within = Within::of(text);
+    let within = Within::of_pieces(text, starts);
     let run = text.iter().rposition(|byte| !is_of_token(*byte)).map_or(0, |at| at + 1);
     let is_of_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/_-=\\".contains(byte);
     let packed = text.iter().rposition(|byte| !is_of_base64(byte)).map_or(0, |at| at + 1);
@@ -488,15 +494,22 @@ pub(super) fn begun(text: &[u8]) -> usize {
 /// A text in which words of rules are looked for.
 struct Within<'t> {
     text: &'t [u8],
+    /// Where the pieces of it begin, in order.
+    starts: &'t [usize],
     is_binary: OnceCell<bool>,
 }
 
 impl<'t> Within<'t> {
     fn of(text: &'t [u8]) -> Self {
-        Self { text, is_binary: OnceCell::new() }
+        Self::of_pieces(text, &[])
     }
 
-    /// Whether a word may begin here: not within another one. In what is no text it may stand behind its length.
+    fn of_pieces(text: &'t [u8], starts: &'t [usize]) -> Self {
+        Self { text, starts, is_binary: OnceCell::new() }
+    }
+
+    /// Whether a word may begin here: with a piece, or not within another one. In what is no text it may stand behind
+    /// its length.
     fn begins(&self, at: usize) -> bool {
         let text = self.text;
         let is_sign = text.get(at).is_some_and(|byte| !byte.is_ascii_alphanumeric());
@@ -508,7 +521,8 @@ impl<'t> Within<'t> {
         let is_word = before.is_ascii_alphanumeric() || before == b'_';
         let is_binary = || *self.is_binary.get_or_init(|| !plain::may_begin(text));
         let is_measured = || is_binary() && is_length(before, &text[at..]);
-        is_sign || !is_word || escape || percent || unicode || is_measured()
+        let is_piece = || self.starts.binary_search(&at).is_ok();
+        is_sign || !is_word || escape || percent || unicode || is_piece() || is_measured()
     }
 }
 

@@ -9,6 +9,7 @@ mod assigned;
 mod ends;
 mod held;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use self::assigned::Begin;
@@ -21,7 +22,7 @@ use super::name::Tells;
 use super::rule::{Notes, Rule};
 use super::{url, value};
 use crate::cassette::splice::Edit;
-use crate::text::json::{Container, Places};
+use crate::text::json::{Container, Places, unescape};
 use crate::text::words::shown;
 
 /// The longest name, and the most white space around a colon, that is looked at.
@@ -164,8 +165,8 @@ impl Scanner {
             }
         }
         let (name, slashes) = name_before(text, colon)?;
-        let tells = notes.field(name);
-        (tells != Tells::Nothing).then(|| self.value(text, input, (name, tells), slashes))
+        let tells = notes.field(&name);
+        (tells != Tells::Nothing).then(|| self.value(text, input, (&name, tells), slashes))
     }
 
     /// Looks at what a telling name with nothing around it is followed by.
@@ -451,13 +452,20 @@ fn scheme_before(text: &[u8], colon: usize) -> Option<usize> {
 }
 
 /// The name that is quoted before a colon, and how many backslashes stand before its quotes.
-fn name_before(text: &[u8], colon: usize) -> Option<(&str, usize)> {
+/// Letters beyond ASCII may be escaped in it, as Python writes them.
+fn name_before(text: &[u8], colon: usize) -> Option<(Cow<'_, str>, usize)> {
     let text = text[colon.saturating_sub(2 * REACH)..colon].trim_ascii_end();
     let (quote, text) = text.split_last().filter(|(byte, _)| matches!(byte, b'"' | b'\''))?;
     let slashes = slashes_before(text);
     let text = &text[..text.len() - slashes];
-    let start = memchr::memrchr3(*quote, b'\\', b'\n', text).filter(|at| text[*at] == *quote)?;
+    let mut start = memchr::memrchr3(*quote, b'\\', b'\n', text)?;
+    while slashes == 0 && text[start..].starts_with(br"\u") {
+        start = memchr::memrchr3(*quote, b'\\', b'\n', &text[..start])?;
+    }
+    if text[start] != *quote {
+        return None;
+    }
     let is_opening = slashes_before(&text[..start]) >= slashes;
     let name = std::str::from_utf8(&text[start + 1..]).ok()?;
-    is_opening.then_some((name, slashes))
+    is_opening.then(|| (unescape(name), slashes))
 }

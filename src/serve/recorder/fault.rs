@@ -7,6 +7,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use super::interim;
 use super::sent::Abandoned;
 use super::tls::TlsFault;
 use crate::cassette::End;
@@ -42,6 +43,8 @@ pub(super) enum ServerFault {
     NotHttp2,
     /// The head of its answer is too long.
     LongHead,
+    /// It says one thing after the other before its answer.
+    NoEnd,
     /// It closed the connection.
     Closed,
     /// The connection broke for another reason.
@@ -110,7 +113,8 @@ impl ServerFault {
             | Self::NotHttp
             | Self::NotHttp1
             | Self::NotHttp2
-            | Self::LongHead => End::Unreachable,
+            | Self::LongHead
+            | Self::NoEnd => End::Unreachable,
             Self::Silent(_) => End::Timeout,
             Self::Closed | Self::Broken(_) => End::ServerClosed,
             Self::Interrupted | Self::OutOfFiles => End::Interrupted,
@@ -121,7 +125,9 @@ impl ServerFault {
     pub(super) fn message(&self, origin: &str) -> String {
         match self.end() {
             _ if *self == Self::OutOfFiles => format!("`{origin}` was not asked: {self}"),
-            _ if *self == Self::LongHead => format!("what `{origin}` says cannot be read: {self}"),
+            _ if matches!(self, Self::LongHead | Self::NoEnd) => {
+                format!("what `{origin}` says cannot be read: {self}")
+            }
             End::Unreachable => format!("`{origin}` cannot be reached: {self}"),
             _ => format!("`{origin}` did not answer: {self}"),
         }
@@ -187,6 +193,11 @@ impl fmt::Display for ServerFault {
             Self::LongHead => write!(
                 f,
                 "the head of its answer is larger than {MOST_FIELDS} fields or 408 KiB; no setting allows more"
+            ),
+            Self::NoEnd => write!(
+                f,
+                "more than {} answers with a status of 1xx came before an answer; no setting allows more",
+                interim::MOST
             ),
             Self::Closed => f.write_str("it closed the connection"),
             Self::OutOfFiles => f.write_str(

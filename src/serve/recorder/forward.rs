@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 use super::end_to_end::{of_request, of_response, recorded};
 use super::expected::{Expected, Gate, Unwanted};
 use super::fault::ServerFault;
-use super::interim::Interim;
+use super::interim::{Count, Interim};
 use super::prompt::{AT_ONCE, IN_TIME, PromptBody, came};
 use super::recoded::Recoded;
 use super::relay;
@@ -192,9 +192,16 @@ impl Recorder {
         });
         let (session, server) = (place.session.to_owned(), place.server.to_owned());
         let early = head.extensions.get().cloned();
-        let outward_too = outward.clone();
-        let interim =
-            Interim { early, gate, take: take.clone(), outward: outward_too, session, server };
+        let (outward_too, count) = (outward.clone(), Count::default());
+        let interim = Interim {
+            early,
+            gate,
+            take: take.clone(),
+            outward: outward_too,
+            session,
+            server,
+            count,
+        };
         let request = self.request(head, &target, headers, (body, within.cloned()), interim);
         let Ok(request) = request else {
             // Nobody is to wait for an answer at the end.
@@ -246,6 +253,7 @@ impl Recorder {
         *request.extensions_mut() = head.extensions.clone();
         gate.into_iter().for_each(|gate| _ = request.extensions_mut().insert(gate));
         progress.into_iter().for_each(|it| _ = request.extensions_mut().insert(it));
+        request.extensions_mut().insert(interim.count.clone());
         on_informational(&mut request, move |said| interim.hear(said.status(), said.headers()));
         Ok(request)
     }
@@ -260,6 +268,7 @@ impl Recorder {
     ) -> oneshot::Receiver<ServerResult> {
         let (recorder, patience) = (self.clone(), self.patience);
         let gate = request.extensions().get::<Gate>().cloned();
+        let before = request.extensions().get::<Count>().cloned().unwrap_or_default();
         let (mut tell, told) = oneshot::channel();
         // What is not recorded is not waited for either when the client has left.
         let grace = take.as_ref().map_or(Duration::ZERO, |_| patience.grace);
@@ -268,6 +277,7 @@ impl Recorder {
             let sent = Box::pin(recorder.upstream.send(request, patience));
             let outcome = tokio::select! {
                 outcome = sent => outcome,
+                () = before.full() => Err(ServerFault::NoEnd),
                 () = left_for(grace, &mut tell, take.as_deref()) => Err(ServerFault::Abandoned),
             };
             // What the server does behind its back is not what the client has met.

@@ -229,6 +229,11 @@ fn headers() -> impl Strategy<Value = Headers> {
         3 => text().prop_map(String::into_bytes),
         1 => vec(any::<u8>(), 0..5),
     ];
+    let can_be_sent = |byte: &u8| !matches!(byte, b'\r' | b'\n' | 0);
+    let values = values.prop_map(move |mut value| {
+        value.retain(can_be_sent);
+        value
+    });
     vec((names, values), 0..6).prop_map(|fields| fields.into_iter().collect())
 }
 

@@ -114,6 +114,32 @@ fn what_is_missing_or_contradicts_itself_is_refused() {
 }
 
 #[test]
+fn a_header_field_that_cannot_be_sent_is_refused() {
+    for value in ["a\\r\\nb", "a\\nb", "\\u0000"] {
+        let fields = format!("\"status\": 200, \"headers\": {{\"x-a\": \"{value}\"}},");
+        let said = changed("\"status\": 200,", &fields);
+        assert!(
+            said.contains("a header field has a line break or a NUL in it (line 11)"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn lengths_of_fragments_that_are_too_large_to_add_are_refused() {
+    let text = r#"{"retape": 1, "interactions": [{
+        "request": {"method": "GET", "path": "/"},
+        "response": {"status": 101, "frames": [
+            {"ms": 1, "from": "client", "text": "abc", "fragments": [18446744073709551615, 4]}
+        ]}
+    }]}"#;
+    assert_snapshot!(refused(text), @"
+    not a valid cassette: the lengths of the fragments do not add up to that of the frame (line 4) in interaction 1
+    hint: correct them, or remove `fragments`
+    ");
+}
+
+#[test]
 fn chunks_that_do_not_add_up_are_refused() {
     let text = encode(&answer(&[], stream(&["{\"a\":", "1}"]))).text;
 

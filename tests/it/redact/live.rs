@@ -30,6 +30,7 @@ fn live_output_leaks_nothing_however_the_body_is_cut() {
         ),
         format!("DB_PASSWORD=\"{random},{random};2\" api_key: `{random}` x\n"),
         format!("password = \"\"\"{random}\"\"\"\napi_key: >-\r\n  {random}\n"),
+        format!("{{\"\\u043f\\u0430\\u0440\\u043e\\u043b\\u044c\": \"{random}\", \"a\": \"b\"}}"),
         format!("{{\"of {known} password\": \"{random}\", \"password of {known}\": 1}}"),
     ] {
         let redactor = Redactor::standard();

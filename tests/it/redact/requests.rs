@@ -3,7 +3,10 @@
 use retape::cassette::{Headers, Request};
 use retape::redact::Redactor;
 
-use super::{answer, cassette, check_gone, redacted, request, response, secret, whole};
+use super::{
+    answer, cassette, check_gone, check_untouched, redacted, redacted_answer, request, response,
+    secret, whole,
+};
 
 #[test]
 fn headers_keep_what_is_readable() {
@@ -440,4 +443,50 @@ fn percent_decoded(text: &str) -> String {
         .iter()
         .zip(["=", "[", ":", "]"])
         .fold(text.to_owned(), |text, (encoded, plain)| text.replace(encoded, plain))
+}
+
+#[test]
+fn a_key_behind_a_scheme_that_is_not_known_is_known_alone() {
+    for scheme in ["Key $", "auth token=$", "App=root!t=$", "Own user:$", "Own key=a, secret=\"$\""]
+    {
+        let key = secret("k3");
+        let asks = request("/", &[("authorization", &scheme.replace('$', &key))], "");
+        let says = response(&[], whole(format!("no account for {key}")));
+
+        let after = redacted(cassette(vec![(asks, says)]));
+
+        let said = String::from_utf8(answer(&after, 0).body.bytes().to_vec()).expect("text");
+        assert!(said.starts_with("no account for [redacted:authorization"), "{scheme}: {said}");
+    }
+}
+
+#[test]
+fn cookies_that_were_joined_by_commas_are_all_replaced() {
+    let key = secret("c4");
+    let said = format!("a=bcdefghi; Expires=Wed, 09 Jun 2027 10:18:14 GMT, sid={key}; Path=/");
+
+    let after = redacted_answer(response(&[("set-cookie", &*said)], whole("")));
+
+    assert_eq!(
+        after.headers.get("set-cookie"),
+        Some("a=[redacted:a]; Expires=Wed, 09 Jun 2027 10:18:14 GMT, sid=[redacted:sid]; Path=/")
+    );
+}
+
+#[test]
+fn what_an_answer_has_in_the_place_of_a_secret_stays() {
+    for value in [
+        "sk-...1234",
+        "${OPENAI_API_KEY}",
+        "$OPENAI_API_KEY",
+        "{{ secrets.KEY }}",
+        "<your-api-key>",
+        "YOUR_API_KEY",
+        "os.environ/OPENAI_API_KEY",
+        "[REDACTED]",
+        "none",
+        "string",
+    ] {
+        check_untouched(&format!(r#"{{"api_key":"{value}","a":1}}"#));
+    }
 }

@@ -89,3 +89,22 @@ fn events_that_are_strings_or_words_are_pieces_too() {
         assert_eq!(said, "The key is [redacted:github-token] as said.", "{kind}");
     }
 }
+
+#[test]
+fn a_key_in_pieces_is_found_behind_a_letter_and_in_lines_that_are_called_json() {
+    let key = format!("{}_{}", "ghp", "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYzA1b");
+    for (kind, before, behind) in [
+        ("text/event-stream", "data: {\"text\":\"", "\",\"id\":7}\n\n"),
+        ("application/json; charset=utf-8", "{\"message\":{\"content\":\"", "\"}}\n"),
+        ("application/x-ndjson", "{\"content\":\"", "\"}\n"),
+    ] {
+        let shape = |it: &str| format!("{before}{it}{behind}");
+        let pieces = key.as_bytes().chunks(5).map(|it| std::str::from_utf8(it).expect("text"));
+        let text: String = std::iter::once("all done").chain(pieces).map(shape).collect();
+
+        let after = body(kind, &text);
+
+        let said = joined(&after, before, behind);
+        assert_eq!(said, "all done[redacted:github-token]", "{kind}");
+    }
+}
