@@ -282,11 +282,7 @@ impl Earlier for Before<'_> {
         let turned = turned.filter(|page| state.are_pages(place, page.interaction, self.number));
         let turned = turned.take(PAGES).map(|page| &*page.said);
         // What stands behind the row that it goes on from may come again.
-        let told = told.map(|page| {
-            let is_it = |(place, said): &(String, String)| said == token && place.contains("[]");
-            let end = page.said.iter().position(is_it);
-            &page.said[..end.map_or(page.said.len(), |end| end + 1)]
-        });
+        let told = told.map(|page| &page.said[..end_of_row(&page.said, token)]);
         told.chain(turned).collect()
     }
 
@@ -299,6 +295,20 @@ impl Earlier for Before<'_> {
         let read = path.and_then(|path| path.strip_prefix("GET "));
         read.map(|path| self.history.state.made(path, self.number)).unwrap_or_default()
     }
+}
+
+/// Where the row of a page ends that says a token: the next one begins with what the first one begins with. All of the
+/// page, if no row says it.
+fn end_of_row(said: &[(String, String)], token: &str) -> usize {
+    let list_of = |place: &str| place.find("[]").map(|at| place[..at].to_owned());
+    let rows = said.iter().enumerate().filter_map(|(at, (place, _))| Some((at, list_of(place)?)));
+    let Some((at, list)) = rows.clone().find(|(at, _)| said[*at].1 == token) else {
+        return said.len();
+    };
+    let mut rows = rows.filter(|(_, own)| *own == list);
+    let first = rows.next().map(|(first, _)| &said[first].0);
+    let next = rows.find(|(other, _)| *other > at && Some(&said[*other].0) == first);
+    next.map_or(said.len(), |(next, _)| next)
 }
 
 /// Whether something in an answer is what a request says.

@@ -38,6 +38,7 @@ pub(crate) fn settled<'e>(
         let open = open.filter(|open| endpoint.status >= 400 || !has_word_in(open, path));
         *path = open.unwrap_or_else(|| path.clone());
     }
+    open_prefixed(&mut paths, &known);
     name_open_places(&mut paths, &known);
     open_names(&mut paths);
     open_prefixed(&mut paths, &known);
@@ -97,10 +98,17 @@ impl Paths {
         if self.all.contains(path) {
             return None;
         }
+        self.fitting(path).next().map(str::to_owned)
+    }
+
+    /// All that fit, the best first.
+    fn fitting(&self, path: &str) -> impl Iterator<Item = &str> {
         let as_long = self.open.get(&path.split('/').count()).into_iter().flatten();
         let alike = as_long.filter(|(_, other)| path.ends_with('/') == other.ends_with('/'));
         let fits = alike.filter_map(|(open, other)| Some((open.fits(path)?, Reverse(other))));
-        fits.max().map(|(_, Reverse(other))| other.clone())
+        let mut fits: Vec<_> = fits.collect();
+        fits.sort_by(|one, other| other.cmp(one));
+        fits.into_iter().map(|(_, Reverse(other))| &**other)
     }
 }
 
@@ -201,20 +209,22 @@ fn open_prefixed(paths: &mut BTreeMap<&Endpoint, String>, known: &BTreeSet<&Endp
     };
     let new = paths.iter_mut().filter(|(endpoint, _)| !known.contains(*endpoint));
     for (endpoint, path) in new.filter(|(_, path)| may_be_open(path)) {
-        let other = open.get(&*endpoint.method).and_then(|open| open.called(path));
-        if let Some(other) = other.filter(|other| are_prefixed(path, other)) {
-            *path = other;
-        }
+        let others = open.get(&*endpoint.method).into_iter().flat_map(|open| open.fitting(path));
+        let other = others.into_iter().find(|other| are_prefixed(path, other)).map(str::to_owned);
+        *path = other.unwrap_or_else(|| path.clone());
     }
 }
 
-/// Whether each name in a path that stands in an open place of the other has the prefix of which that speaks.
+/// Whether names in a path stand in open places of the other, and each has the prefix of which that speaks.
 fn are_prefixed(path: &str, open: &str) -> bool {
-    path.split('/').zip(open.split('/')).filter(|(name, open)| name != open).all(|(name, open)| {
+    let segments = path.split('/').zip(open.split('/'));
+    let mut names = segments.filter(|(name, open)| name != open && !is_open(name)).peekable();
+    let is_prefixed = |(name, open): (&str, &str)| {
         let prefix = open.strip_prefix('{').and_then(|open| open.strip_suffix("_id}"));
         let rest = prefix.and_then(|prefix| name.strip_prefix(prefix)?.strip_prefix(['_', '-']));
         rest.is_some_and(may_be_code)
-    })
+    };
+    names.peek().is_some() && names.all(is_prefixed)
 }
 
 /// Whether nothing comes behind a place: there, a word with a number may be a name, too.

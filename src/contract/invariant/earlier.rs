@@ -69,17 +69,15 @@ impl Referring {
         &mut self,
         names: &mut FieldNumbers,
         earlier: &dyn Earlier,
-        (open, request): (&[Sight<'_>], &[Sight<'_>]),
+        open: &[Sight<'_>],
         events: &[Sights<'_>],
     ) {
         // What was asked for by its path may be known from anywhere.
         let is_asked_for = |key: &str| keys(open).any(|(_, own)| own == key);
         let mut said: Map<&str, Vec<u32>> = Map::default();
-        let requested = (names.word(REQUEST), request);
-        let events = events.iter().map(|(tag, sights)| (*tag, sights.as_slice()));
-        for (place, (tag, sights)) in std::iter::once(requested).chain(events).enumerate() {
+        for (tag, sights) in events {
             for (sight, key) in keys(sights).filter(|(_, key)| !is_asked_for(key)) {
-                let field = names.field(Some(tag), sight.path);
+                let field = names.field(Some(*tag), sight.path);
                 let known = self.fields.entry(field).or_default();
                 known.single.see(key);
                 if known.sources.is_some() {
@@ -87,9 +85,8 @@ impl Referring {
                     known.count(said_before(names, earlier, field, key, here));
                 }
             }
-            // What the client says was not said by the server.
-            for (sight, key) in keys(sights).filter(|_| place > 0) {
-                note(said.entry(key).or_default(), names.field(Some(tag), sight.path));
+            for (sight, key) in keys(sights) {
+                note(said.entry(key).or_default(), names.field(Some(*tag), sight.path));
             }
         }
     }

@@ -221,6 +221,10 @@ impl Counted<'_> {
             Alone::Unique => !is_named && !facts.repeats.are_apart(),
             // What counts the things of a server goes on only as long as none is taken out.
             Alone::Counting => is_of_row && is_named,
+            // Types that come one behind the other have numbers of their own, which may grow by chance.
+            Alone::Increasing | Alone::NotDecreasing => {
+                self.of_all(field).is_some() && field.tag.is_none() && !self.is_repeated(field)
+            }
             _ => false,
         };
         if is_lost {
@@ -232,6 +236,12 @@ impl Counted<'_> {
             Some(all) => field.tag.is_some() && all.claim().is_some_and(|all| all <= claim),
         };
         (!follows).then(|| Invariant::Alone(claim, field.clone()))
+    }
+
+    /// Whether messages of one type often have the field one behind the other.
+    fn is_repeated(&self, field: &Field) -> bool {
+        let types = self.types(field).filter_map(|field| self.fields.get(field));
+        types.map(|facts| facts.of(Alone::NotDecreasing).had).sum::<u64>() >= CHANCES
     }
 
     fn reference(&self, field: &Field, facts: &Facts) -> Option<Invariant> {

@@ -171,7 +171,7 @@ impl Learner {
             // Whoever wrote the path took what stands in it from anywhere.
             let is_open = |sight: &&Sight<'_>| self.names.spelled(sight.path).starts_with('{');
             let open = request.iter().take_while(is_open).count();
-            self.referring.learn(&mut self.names, earlier, request.split_at(open), &events);
+            self.referring.learn(&mut self.names, earlier, &request[..open], &events);
         }
         self.numbers.learn(&self.names, recording, &request, &events);
         self.pairs.learn(&self.names, recording, &events);

@@ -25,6 +25,9 @@ use crate::text::json::{Container, Text};
 /// What is said more deeply is not looked at.
 const DEEPEST: usize = 8;
 
+/// In so many objects stands what a request asks for: `variables.orderBy.direction`.
+const DEEPEST_ASKED: usize = 2;
+
 /// A message with more fields is a table, and one that says more is no question of yes or no.
 const MOST: usize = 512;
 
@@ -185,7 +188,8 @@ pub(super) fn conditions(request: Option<&str>, json: &str) -> BTreeSet<With> {
     let mut found = BTreeSet::new();
     let with = |in_request, path: &Path, says| With { in_request, path: path.clone(), says };
     each(request.unwrap_or("null"), &mut |path, object, value| {
-        if object != Some("") || is_object(value) {
+        let is_deep = object.is_none_or(|object| object.matches('.').count() >= DEEPEST_ASKED);
+        if is_deep || path.is_in_array() || is_object(value) {
             return;
         }
         let list: Vec<_> = value.elements().filter_map(Text::string).collect();

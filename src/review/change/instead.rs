@@ -30,7 +30,9 @@ pub(super) fn answered(gone: &Endpoint, was: &Promises, is: &Promises) -> Option
     let asked = others().find_map(|it| asked_again(gone, it, was, is));
     let asked = asked.or_else(|| others().find_map(|it| asked_alike(gone, it, was, is)));
     let asked = asked.or_else(|| others().find_map(|it| in_its_place(gone, it, was, is)));
-    let counted = || (!was.are_recorded()).then(|| more_often(gone, &may_be, was, is)).flatten();
+    // Who is not refused any more may ask for something else.
+    let is_counted = !was.are_recorded() && gone.status < 400;
+    let counted = || is_counted.then(|| more_often(gone, &may_be, was, is)).flatten();
     let (other, shown, weight) = asked.or_else(counted)?;
     let draft = if other.status == gone.status {
         let [before, now] = [gone, other].map(|it| named_media(&it.media));
@@ -39,9 +41,7 @@ pub(super) fn answered(gone: &Endpoint, was: &Promises, is: &Promises) -> Option
     } else {
         requests::answered_otherwise(gone.status, other.status)
     };
-    let by_chance = weight.as_ref().and_then(|_| {
-        seldom_refused(gone, other, was, is).or_else(|| other_scenarios(gone, was, is))
-    });
+    let by_chance = weight.as_ref().and_then(|_| other_scenarios(gone, was, is));
     let draft = weighed(draft, gone, shown, weight, was);
     Some(match by_chance {
         Some(why) if draft.verdict == Verdict::Breaking => {
@@ -212,27 +212,6 @@ fn more_often<'a>(
     Some((now, shown, Some(weight)))
 }
 
-/// Why a refusal may not come once by chance: what the server has in mind decides about it. Of the only cassette in
-/// which there was anything it is known.
-fn seldom_refused(
-    gone: &Endpoint,
-    now: &Endpoint,
-    was: &Promises,
-    is: &Promises,
-) -> Option<String> {
-    let promised = |it: &Endpoint| was.all.get(it).map(|it| &it.contract.origin);
-    let lost = promised(gone).filter(|it| gone.status >= 400 && it.cassette.is_none())?.recordings;
-    let kept = promised(now)?.recordings;
-    let all = recordings(is.traffic.answers(now));
-    let is_chance = exact([(0, all as u64), (lost as u64, (lost + kept) as u64)]) >= CHANCE;
-    (kept > 0 && is_chance).then(|| {
-        format!(
-            "{lost} of about {} recordings were refused before: that may be chance",
-            lost + kept
-        )
-    })
-}
-
 /// Why another answer may come to other requests: where only the contract is known, nobody knows what is asked anew.
 fn other_scenarios(gone: &Endpoint, was: &Promises, is: &Promises) -> Option<String> {
     let before = was.all.iter().filter(|(it, _)| is_beside(gone, it));
@@ -244,8 +223,8 @@ fn other_scenarios(gone: &Endpoint, was: &Promises, is: &Promises) -> Option<Str
     })
 }
 
-/// Calls unproven that no answer of the path is any more what many were before, where only the contract is known
-/// and chance hardly explains it: who was refused may be served now. Recordings of before show what was asked.
+/// Calls unproven that no answer of the path is any more what many were before, if chance hardly explains it: who was
+/// refused may be served now, or asks for what nobody refuses. What else is gone, recordings of before would show.
 pub(super) fn weigh_gone(draft: Draft, gone: &Endpoint, was: &Promises, is: &Promises) -> Draft {
     let before = |it: &Endpoint| was.all.get(it).map_or(0, |it| it.contract.origin.recordings);
     // A refusal is told by itself; what is refused no more is a success.
@@ -258,12 +237,19 @@ pub(super) fn weigh_gone(draft: Draft, gone: &Endpoint, was: &Promises, is: &Pro
     let is_often = lost >= FEWEST && now >= FEWEST;
     if !is_told
         || !is_often
-        || was.are_recorded()
+        || (was.are_recorded() && !is_refusal)
         || exact([(0, now as u64), (lost as u64, all as u64)]) >= chance
     {
         return draft;
     }
-    Draft { verdict: Verdict::Unproven, ..draft }.because(hardly_chance(now, [lost, all]))
+    let why = match is_refusal {
+        true => format!(
+            "{lost} of {all} recordings were refused so, and none of {now} is: hardly chance, unless clients do not ask \
+             for that any more"
+        ),
+        false => hardly_chance(now, [lost, all]),
+    };
+    Draft { verdict: Verdict::Unproven, ..draft }.because(why)
 }
 
 /// What numbers say of what no recording shows any more, and so many of before did.
