@@ -113,8 +113,8 @@ pub(crate) fn identified<'j>(json: Text<'j>, mut told: impl FnMut(&Path, Cow<'j,
     });
 }
 
-/// Tells the values in a JSON text in order, each with the number of the [row](Row) that it stands in, and then how long
-/// its arrays are.
+/// Tells the values in a JSON text in order, each with the number of the [row](RowNumber) that it stands in, and
+/// then how long its arrays are.
 pub(super) fn each<'j>(json: Text<'j>, told: &mut dyn FnMut(&Path, RowNumber, Comparable<'j>)) {
     let mut way = ValueWay::default();
     if is_tuple(json) {

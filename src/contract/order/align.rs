@@ -62,7 +62,7 @@ enum Move {
 struct Level<'l, 'a> {
     aligner: &'l Aligner<'a>,
     automaton: &'l Automaton,
-    tokens: Vec<Token>,
+    tokens: Vec<TraceToken>,
     inside: Inside<'l>,
     /// What it costs to read a token by an atom, with the steps for slices.
     read: HashMap<(usize, usize), Option<Aligned>>,
@@ -205,7 +205,7 @@ impl Level<'_, '_> {
 
     fn slice(
         &self,
-        token: &Token,
+        token: &TraceToken,
         (key, value): (&str, &str),
         between: Between,
         each: &Automaton,
@@ -310,7 +310,7 @@ impl std::ops::Add for Cost {
 }
 
 /// An event, or all events of a slice.
-pub(super) struct Token {
+pub(super) struct TraceToken {
     /// The events, or those of a slice before anything else came.
     pub events: Vec<usize>,
     /// The events of a slice behind others by its key, before anything else came.
@@ -323,7 +323,7 @@ pub(super) struct Token {
     pub slice: Option<(usize, String)>,
 }
 
-impl Token {
+impl TraceToken {
     fn is_in_a_row(&self) -> bool {
         self.among.is_empty() && self.later.is_empty()
     }
@@ -335,8 +335,12 @@ impl Token {
 }
 
 /// What an automaton has to read, for some events of a trace.
-pub(super) fn tokens(automaton: &Automaton, trace: &[Event<'_>], word: &[usize]) -> Vec<Token> {
-    let mut tokens: Vec<Token> = Vec::new();
+pub(super) fn tokens(
+    automaton: &Automaton,
+    trace: &[Event<'_>],
+    word: &[usize],
+) -> Vec<TraceToken> {
+    let mut tokens: Vec<TraceToken> = Vec::new();
     let mut known: HashMap<(usize, String), usize> = HashMap::new();
     let mut last = None;
     // The first token of those by one key that nothing else parts.
@@ -361,7 +365,13 @@ pub(super) fn tokens(automaton: &Automaton, trace: &[Event<'_>], word: &[usize])
                     known.insert(slice.clone(), tokens.len());
                 }
                 let (among, later) = (Vec::new(), Vec::new());
-                tokens.push(Token { events: vec![event], among, later, end: trace.len(), slice });
+                tokens.push(TraceToken {
+                    events: vec![event],
+                    among,
+                    later,
+                    end: trace.len(),
+                    slice,
+                });
             }
         }
         last = Some(number.unwrap_or(tokens.len() - 1));
