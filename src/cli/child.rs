@@ -127,10 +127,7 @@ pub(super) async fn rerun(
     let ended = tokio::select! {
         ended = child.wait() => ended.map_or(unstarted, |status| Some(Exit::of(status))),
         _ = signals.next() => None,
-        () = tokio::time::sleep(limit) => {
-            tell::endless(limit);
-            None
-        }
+        () = tokio::time::sleep(limit) => None,
     };
     if let Ok(Some(_)) = child.try_wait() {
         started.0 = None;

@@ -130,17 +130,21 @@ async fn prove(
     }
     // A client that goes on after a miss may do so for ever.
     let limit = PROOF.max(took * 10);
-    let mut is_endless = false;
+    let mut endless = 0;
     let proven = settings.prove(summary, Client::Started, async |session, is_elsewhere| {
         let zone = if is_elsewhere { Zone::Another } else { Zone::Ours };
-        if is_endless || signals.heard == Heard::Some {
+        // Once more is for when all comes as late as it did.
+        if endless > 1 || signals.heard == Heard::Some {
             return None;
         }
         let ended = child::rerun(common, session, (zone, limit), signals).await;
-        is_endless = ended.is_none();
+        endless += usize::from(ended.is_none());
         ended.map(|ended| ended == exit)
     });
     let proven = proven.await?;
+    if endless > 0 && !proven.replays && signals.heard != Heard::Some {
+        tell::endless(limit);
+    }
     tell::proven(&proven, recordings.len(), exit);
     Ok(match exit {
         Exit::Agrees if !proven.replays => Exit::Findings,

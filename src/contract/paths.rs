@@ -356,6 +356,25 @@ mod tests {
     }
 
     #[test]
+    fn a_name_without_a_digit_is_one_of_its_prefix_whatever_stands_before_it() {
+        check(
+            &[
+                "POST /sessions/{ses_id}/approvals/{apr_id} -> 200",
+                "POST /sessions/{ses_id}/approvals/{approval_id} -> 200",
+                "POST /sessions/{ses_id}/approvals/apr-hyhAZZWmrFPdFF -> 200",
+                "POST /sessions/{session_id}/approvals/{apr_id} -> 200",
+                "POST /sessions/{session_id}/approvals/apr-KnqkAKQBegFPhh -> 200",
+                "POST /sessions/{session_id}/approvals/all-atOnce -> 200",
+            ],
+            &[],
+            &[
+                "POST /sessions/{session_id}/approvals/all-atOnce -> 200",
+                "POST /sessions/{session_id}/approvals/{approval_id} -> 200",
+            ],
+        );
+    }
+
+    #[test]
     fn an_open_place_has_one_name() {
         check(
             &[

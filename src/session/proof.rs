@@ -146,20 +146,29 @@ impl SessionBuilder {
         let is_untimed =
             self.pace.is_none() && recorded.keys().all(|name| !untimed.rules_of(name).is_timed());
         let (mut is_elsewhere, mut is_failed_elsewhere) = (true, false);
-        let (mut has_news, mut content) = (true, 0);
-        while proven.is_open(has_news, content) {
+        let (mut has_news, mut content, mut was_paced) = (true, 0, false);
+        loop {
+            if !proven.is_open(has_news, content) {
+                // What came too early may be what was missed, or what it waits for.
+                if proven.replays || !is_untimed || was_paced {
+                    break;
+                }
+                proven.paced = true;
+            }
+            was_paced |= proven.paced;
             let settings =
                 if proven.paced { self.clone().pace(Pace::Times(1.0)) } else { self.clone() };
-            let session = settings.mode(Mode::Replay).proving().start().await?;
-            let ran = run(&session, is_elsewhere).await;
-            let closed = session.close().await;
-            let proofs = closed.proofs();
-            let Summary { mut misses, unused, unplayed, .. } = closed.save(Course::Whole)?;
+            let (ran, proofs, Summary { mut misses, unused, unplayed, .. }) =
+                settings.replayed(run, is_elsewhere).await?;
             misses.retain(|miss| !is_without_recording(miss, summary));
             let Some(is_content) = ran else {
                 // Why it went on for ever.
                 proven.misses = misses;
-                break;
+                if !is_untimed || was_paced {
+                    break;
+                }
+                proven.paced = true;
+                continue;
             };
             proven.runs += 1;
             let has_made_up = proofs.iter().any(|(_, proof)| proof.has_made_up());
@@ -187,17 +196,20 @@ impl SessionBuilder {
             }
             has_news = has_made_up || drawn(&proven.misses) != known;
         }
-        if proven.replays {
-            recorded.iter().try_for_each(|(name, folder)| proven.learn_likewise(folder, name))?;
-        }
-        if !proven.replays {
-            proven.tokens = proven.tokens_in(&recorded);
-        }
-        proven.paced &= proven.replays;
-        if proven.paced {
-            recorded.iter().try_for_each(|(name, folder)| keep_pace(folder, name))?;
-        }
-        Ok(proven)
+        proven.keep_in(&recorded)
+    }
+
+    /// Runs a client once against what is written: whether it was content, what it has shown, and what it missed.
+    async fn replayed(
+        self,
+        run: &mut impl AsyncFnMut(&Session, bool) -> Option<bool>,
+        is_elsewhere: bool,
+    ) -> Result<(Option<bool>, Vec<(Name, Proof)>, Summary)> {
+        let session = self.mode(Mode::Replay).proving().start().await?;
+        let ran = run(&session, is_elsewhere).await;
+        let closed = session.close().await;
+        let proofs = closed.proofs();
+        Ok((ran, proofs, closed.save(Course::Whole)?))
     }
 }
 
@@ -246,6 +258,20 @@ impl Proven {
         let needed = 1 + usize::from(self.made_up.iter().any(|(_, id)| is_of_few(&id.value)));
         let most = if has_news || content > 0 { MOST } else { RUNS };
         self.runs < most && content < needed
+    }
+
+    /// Writes into the recordings what all runs together have shown.
+    fn keep_in(mut self, recorded: &HashMap<&Name, &Path>) -> Result<Self> {
+        self.paced &= self.replays;
+        if !self.replays {
+            self.tokens = self.tokens_in(recorded);
+            return Ok(self);
+        }
+        recorded.iter().try_for_each(|(name, folder)| self.learn_likewise(folder, name))?;
+        if self.paced {
+            recorded.iter().try_for_each(|(name, folder)| keep_pace(folder, name))?;
+        }
+        Ok(self)
     }
 
     /// Notes where a person says that nothing is made up, and a run shows that something is.

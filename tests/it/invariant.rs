@@ -576,6 +576,19 @@ fn two_things_may_happen_at_one_time() {
 }
 
 #[test]
+fn numbers_of_types_that_come_once_each_are_no_series() {
+    let trace = |number: usize, again: usize| -> Owned {
+        let said = |tag: &str, ms: usize| (tag.to_owned(), format!(r#"{{"ms": {ms}}}"#));
+        let tools = (0..=again).map(|at| said("tool", 5 + number + 3 * at));
+        (None, tools.chain([said("meter", 100 + number)]).collect())
+    };
+    let traces = |again: usize| (0..12).map(|at| trace(at, again)).collect::<Vec<Owned>>();
+
+    assert_eq!(learned(&traces(0)), [""; 0]);
+    assert_eq!(learned(&traces(1)), ["ms increasing"]);
+}
+
+#[test]
 fn how_the_rows_of_a_message_follow_each_other_is_not_how_messages_do() {
     let event = |number: usize| {
         let row = |at: usize| format!(r#"{{"left":{}}}"#, 10 * number + at);

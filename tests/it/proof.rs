@@ -554,7 +554,7 @@ async fn a_client_that_asks_for_something_else_each_time_is_not_proved() {
     .await;
 
     let error = result.unwrap_err();
-    assert!(error.to_string().contains("does not replay in 3 runs"), "{error}");
+    assert!(error.to_string().contains("does not replay in 4 runs"), "{error}");
     assert!(format!("{error:?}").contains("the recording has no such field"), "{error:?}");
 }
 

@@ -374,7 +374,7 @@ pub(super) fn proven(proven: &Proven, recordings: usize, exit: Exit) {
     all_missed(&proven.misses);
     let is_one = recordings == 1;
     names("made up by the client", &proven.made_up, is_one);
-    names("looks made up, but was the same in each run and must stay so", &proven.fixed, is_one);
+    fixed(&proven.fixed, is_one);
     for (name, place) in &proven.denied {
         line(&format!(
             "`not-ids` says that nothing in {} of `{name}` is made up, but it differs from run to run",
@@ -445,20 +445,43 @@ fn left(all: &[Unplayed]) {
 /// Values of a recording, as far as they fit.
 fn names(what: &str, all: &[(Name, Id)], is_one: bool) {
     const SHOWN: usize = 8;
-    const LONGEST: usize = 60;
     const TELLING: usize = 4;
     // What is counted (`1`, `2`) tells the least.
     let mut shown: Vec<_> = all.iter().collect();
     shown.sort_by_key(|(_, id)| id.value.len() < TELLING);
-    for (name, Id { value, interaction, at, .. }) in shown.into_iter().take(SHOWN) {
-        let place = format!("{at} of interaction {}", interaction + 1);
-        let place = if is_one { place } else { format!("{place} of {name}") };
-        let value = plain::beginning(value, LONGEST);
-        line(&format!("{what}: `{}` ({})", visible(&value), visible(&place)));
+    for one in shown.into_iter().take(SHOWN) {
+        line(&format!("{what}: {}", placed(one, is_one)));
     }
     if all.len() > SHOWN {
         line(&format!("{what}: {} more", count(all.len() - SHOWN, "value")));
     }
+}
+
+/// Values that look made up and are not: there is nothing to do about them.
+fn fixed(all: &[(Name, Id)], is_one: bool) {
+    const SHOWN: usize = 2;
+    let shown: Vec<String> = all.iter().take(SHOWN).map(|one| placed(one, is_one)).collect();
+    let (shown, others) = (shown.join(", "), all.len().saturating_sub(SHOWN));
+    match (all.len(), others) {
+        (0, _) => {}
+        (1, _) => {
+            line(&format!("the same in each run, so it counts though it looks made up: {shown}"))
+        }
+        (_, 0) => {
+            line(&format!("the same in each run, so they count though they look made up: {shown}"))
+        }
+        _ => line(&format!(
+            "the same in each run, so they count though they look made up: {shown} and {others} more"
+        )),
+    }
+}
+
+/// A value, and where it stands first; `is_one` is whether there is one cassette alone.
+fn placed((name, Id { value, interaction, at, .. }): &(Name, Id), is_one: bool) -> String {
+    const LONGEST: usize = 60;
+    let place = format!("{at} of interaction {}", interaction + 1);
+    let place = if is_one { place } else { format!("{place} of {name}") };
+    format!("`{}` ({})", visible(&plain::beginning(value, LONGEST)), visible(&place))
 }
 
 /// Which cassettes of a folder nobody asked for.

@@ -44,7 +44,7 @@ pub(super) fn add(drafts: &mut Vec<Draft>, all: &[SharedRequest<'_>]) {
         let verdict = if chance < CHANCE { Verdict::Breaking } else { Verdict::Unproven };
         let mut why = hardly_chance(is, [was, was]);
         if it.is_nothing() {
-            why.push_str(", but other answers are without it too, so a client may know that");
+            why.push_str("; other answers are without it too, so a client may know that");
         }
         let is_there = |other: &&mut Draft| {
             other.part == it.place.part

@@ -76,6 +76,9 @@ const LEAST_HEXADECIMAL: usize = 8;
 const ANOTHER_UNIT: f64 = 2.0;
 const OFF: f64 = 0.1;
 
+/// So many seconds are a minute, and an hour.
+const TIMES: [f64; 2] = [60.0, 3600.0];
+
 impl Traits {
     /// Takes in a text, and says whether it is a word. Of a sentence, which people read, only that it is not empty.
     pub(super) fn text(&mut self, text: &str) -> bool {
@@ -164,15 +167,18 @@ impl Traits {
     /// greatest.
     fn other_unit(&self, now: &Self) -> Option<TraitChange> {
         let ((least, greatest), (new_least, new_greatest)) = self.size.zip(now.size)?;
-        let power = (new_greatest / greatest).log10().round();
-        let is_it = |ratio: f64| (ratio.log10() - power).abs() < OFF;
-        let is_unit = power.abs() >= ANOTHER_UNIT
-            && is_it(new_least / least)
-            && is_it(new_greatest / greatest);
+        let ratio = (new_greatest / greatest).log10();
+        let power = Some(ratio.round()).filter(|power| power.abs() >= ANOTHER_UNIT);
+        let units = power.into_iter().chain(TIMES.map(f64::log10)).flat_map(|it| [it, -it]);
+        let is_unit = units.into_iter().any(|unit| {
+            [new_least / least, new_greatest / greatest]
+                .iter()
+                .all(|ratio| (ratio.log10() - unit).abs() < OFF)
+        });
         let said = if new_least > greatest {
-            format!("was at most {greatest}, and is at least {new_least} now")
+            format!("was at most {}, and is at least {} now", plain(greatest), plain(new_least))
         } else if new_greatest < least {
-            format!("was at least {least}, and is at most {new_greatest} now")
+            format!("was at least {}, and is at most {} now", plain(least), plain(new_greatest))
         } else {
             return None;
         };
@@ -193,6 +199,12 @@ impl Traits {
             said: format!("always had {}, and always has {} now", of(least), of(new_least)),
         })
     }
+}
+
+/// A number with so many digits that calculating has not made them.
+fn plain(number: f64) -> f64 {
+    const DIGITS: usize = 12;
+    format!("{number:.DIGITS$e}").parse().unwrap_or(number)
 }
 
 impl Verb {

@@ -303,6 +303,35 @@ fn a_row_that_comes_twice_is_told() {
 }
 
 #[test]
+fn a_list_in_another_order_than_was_asked_for_deep_in_a_request_is_told() {
+    let side = |is_turned: bool| {
+        let one = |number: usize| {
+            let is_rising = number.is_multiple_of(2);
+            let word = if is_rising { "ASC" } else { "DESC" };
+            let mut rows: Vec<String> =
+                (0..4).map(|row| format!(r#"{{"n":{}}}"#, number * 10 + row)).collect();
+            if is_rising == is_turned {
+                rows.reverse();
+            }
+            let asked = format!(r#"{{"variables":{{"orderBy":{{"direction":"{word}"}}}}}}"#);
+            let said = format!(r#"{{"data":{{"rows":[{}]}}}}"#, rows.join(","));
+            exchange("/rows", &asked, 200, &[&said])
+        };
+        apart("list", (0..12).map(one))
+    };
+
+    let told = between(&side(false), &side(true));
+
+    let way = |way: &str, word: &str| {
+        format!(
+            "breaking invariant-broken: `_.data.rows[] sorted by n {way} with \
+             request.variables.orderBy.direction=\"{word}\"` does not hold any more"
+        )
+    };
+    assert_eq!(told, [way("rising", "ASC"), way("falling", "DESC")]);
+}
+
+#[test]
 fn a_list_in_another_order_is_told() {
     let rows = |number: usize, order: fn(&mut Vec<String>), count: usize| {
         let row = |row: usize| {

@@ -176,6 +176,38 @@ fn a_page_that_comes_again_though_another_number_was_asked_for_is_told() {
 }
 
 #[test]
+fn a_page_that_begins_with_the_last_row_of_the_one_before_is_told_wherever_its_token_stands() {
+    // As GraphQL has them: each row says its token before it says what it is.
+    let side = |first: usize| -> Side {
+        let one = |number: usize| {
+            let row = |row: usize| {
+                format!(
+                    r#"{{"cursor":"at{number}c{row}xyz","node":{{"id":"row_{number}p0r{row}"}}}}"#
+                )
+            };
+            let page = |from: usize, after: &str| {
+                let rows = (from..from + 3).map(row).collect::<Vec<_>>().join(",");
+                let asked = format!(r#"{{"query":"{{ rows }}","variables":{{"n":3{after}}}}}"#);
+                let said = format!(r#"{{"data":{{"rows":{{"edges":[{rows}]}}}}}}"#);
+                exchange("/graphql", &asked, 200, &[&said])
+            };
+            let after = format!(r#","after":"at{number}c2xyz""#);
+            let interactions = vec![page(0, ""), page(first, &after)];
+            let cassette = Cassette { interactions, ..Cassette::default() };
+            (Name::new(format!("c-{number}")).unwrap(), cassette)
+        };
+        (0..8).map(one).collect()
+    };
+    let broken = "`_.data.rows.edges[].node.id new behind request.variables.after`";
+
+    for told in both(&side(3), &side(2)) {
+        let is_it =
+            |it: &String| it.starts_with("breaking invariant-broken") && it.contains(broken);
+        assert!(told.iter().any(is_it), "{told:?}");
+    }
+}
+
+#[test]
 fn a_client_may_go_on_from_a_row_in_the_midst_of_a_page() {
     // The first page has three rows, and the next one begins behind the last of them, or behind the first.
     let side = |is_last: bool| -> Side {
