@@ -70,6 +70,29 @@ async fn body(recorded: &str, asked: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_called_at_an_address_of_many_calls_is_named() {
+    let rpc = |method: &str, name: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"name":"{name}"}}}}"#)
+    };
+    let operation = |name: &str, first: usize| {
+        let query = format!("query {name} {{ a }}");
+        format!(r#"{{"operationName":"{name}","query":"{query}","variables":{{"first":{first}}}}}"#)
+    };
+    let stage = stage(&[
+        ("POST", "/mcp", JSON, &rpc("tools/call", "add"), "{}"),
+        ("POST", "/graphql", JSON, &operation("Tasks", 1), "{}"),
+    ]);
+
+    let call = answers(&stage, JSON, &[("POST", "/mcp", &rpc("tools/call", "sub"))]).await;
+    let asked = answers(&stage, JSON, &[("POST", "/graphql", &operation("Tasks", 2))]).await;
+    let other = answers(&stage, JSON, &[("POST", "/graphql", &operation("Users", 1))]).await;
+
+    assert!(call.contains("has no answer to\n  POST /mcp (`tools/call`)\n"), "{call}");
+    assert!(asked.contains("has no answer to\n  POST /graphql (`Tasks`)\n"), "{asked}");
+    assert!(other.contains("nothing was recorded that calls `Users`; there is"), "{other}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_wrong_approval_names_what_the_server_issued() {
     let approval =
         |id: &str| format!(r#"{{"approvals":[{{"tool_call_id":"{id}","approve":true}}]}}"#);

@@ -21,7 +21,7 @@ pub struct Mismatch {
     pub method: String,
     /// What was asked for, secrets replaced.
     pub path: String,
-    /// What was called, if it is a message of JSON-RPC.
+    /// What was called, if it is a message of JSON-RPC, or an operation of GraphQL.
     pub call: Option<String>,
     /// Which message it is, if a client has sent it over a WebSocket or standard input.
     pub message: Option<Message>,
@@ -89,7 +89,7 @@ pub struct Asking {
     pub method: String,
     /// What it asks for.
     pub path: String,
-    /// What it calls, if it is a message of JSON-RPC.
+    /// What it calls, if it is a message of JSON-RPC, or an operation of GraphQL.
     pub call: Option<String>,
 }
 

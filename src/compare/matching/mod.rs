@@ -35,6 +35,7 @@ pub use credentials::{Credentials, without_numbers};
 pub use given::issued_in;
 pub use index::{Asked, Index, Recognized};
 pub use mismatch::{Asking, Awaited, Differing, Message, Mismatch, Nearest};
+pub use nearest::called;
 pub use playlist::Playlist;
 pub use proof::{Learned, Proof, likewise};
 pub use why::Why;

@@ -250,10 +250,15 @@ impl Library<'_> {
     }
 }
 
-/// What a message of JSON-RPC calls.
-pub(super) fn called(body: &[u8]) -> Option<Cow<'_, str>> {
+/// What a message of JSON-RPC calls, or which operation of GraphQL is asked for.
+pub fn called(body: &[u8]) -> Option<Cow<'_, str>> {
     let message = Text::parse_container(body)?;
-    Envelope::of(message).filter(Envelope::is_certain)?.method
+    if let Some(call) = Envelope::of(message).filter(Envelope::is_certain) {
+        return call.method;
+    }
+    // A query that the server knows is named by its hash.
+    let is_operation = ["query", "extensions"].iter().any(|name| message.get(name).is_some());
+    message.get("operationName").filter(|_| is_operation).and_then(Text::string)
 }
 
 /// The share of values that both have, in thousandths.

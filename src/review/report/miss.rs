@@ -27,7 +27,7 @@ const MENDED: usize = 3;
 /// No line but the command to copy is longer than 78 columns.
 pub fn miss(name: &str, mismatch: &Mismatch, rerun: &Rerun) -> String {
     let of = count(mismatch.recorded, "interaction");
-    let asked = first_line(&mismatch.method, &mismatch.path);
+    let asked = question(&mismatch.method, &mismatch.path, mismatch.call.as_deref());
     let mut lines = vec![format!("`{name}` ({of}) has no answer to"), format!("  {asked}")];
     if let Some(Message { interaction, number }) = mismatch.message {
         let (number, interaction) = (number + 1, interaction + 1);
@@ -49,10 +49,10 @@ pub fn miss(name: &str, mismatch: &Mismatch, rerun: &Rerun) -> String {
 
 fn missing(awaited: &Awaited) -> Vec<String> {
     match awaited {
-        Awaited::Asked(asking @ Asking { method, path, .. }) => vec![
+        Awaited::Asked(asking) => vec![
             format!("it asks the very same, but was recorded after {},", numbered(asking)),
             "which was not asked for in this run:".to_owned(),
-            format!("  {}", first_line(method, path)),
+            format!("  {}", recorded_question(asking)),
         ],
         Awaited::Leaving => vec![
             "its client left before the end when it was recorded (`client_closed`), and did"
@@ -70,7 +70,7 @@ fn tell_nearest(nearest: &Nearest, asked: &str, lines: &mut Vec<String>) {
         _ => String::new(),
     };
     lines.push(format!("the nearest is {} ({played}{alike})", numbered(asking)));
-    let recorded = first_line(&asking.method, &asking.path);
+    let recorded = recorded_question(asking);
     if recorded != asked {
         lines.push(format!("  {recorded}"));
     }
@@ -138,7 +138,7 @@ fn same(nearest: &Nearest) -> String {
         Some(next) if nearest.repeats == Repeats::Strict && is_before(next, &nearest.asking) => format!(
             "it asks the very same, but `repeats` keeps the recorded order, and {} comes first: {}",
             numbered(next),
-            first_line(&next.method, &next.path)
+            recorded_question(next)
         ),
         _ => "it looks the same; what differs is in a place that cannot be told apart".to_owned(),
     }
@@ -271,6 +271,17 @@ fn shown(value: &Value) -> String {
 
 fn binary(length: usize) -> String {
     format!("{} of binary data", size(length))
+}
+
+/// Method and path in a line that fits, with what is called there if it has room: one address takes many calls.
+fn question(method: &str, path: &str, call: Option<&str>) -> String {
+    let line = first_line(method, path);
+    let call = call.map(|call| format!(" (`{}`)", visible(call))).unwrap_or_default();
+    if width(&line) + width(&call) <= COLUMNS + 4 { line + &call } else { line }
+}
+
+fn recorded_question(asking: &Asking) -> String {
+    question(&asking.method, &asking.path, asking.call.as_deref())
 }
 
 /// Method and path in a line that fits.

@@ -1,11 +1,12 @@
 //! How far a run has come.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::Replayer;
 use super::meanwhile::Overdue;
 use crate::cassette::{Request, target};
-use crate::compare::matching::{Asking, Awaited, Mismatch, Nearest};
+use crate::compare::matching::{Asking, Awaited, Mismatch, Nearest, called};
 use crate::config::{Repeats, RequestLine};
 use crate::redact::Redactor;
 
@@ -77,7 +78,7 @@ impl Replayer {
             Mismatch {
                 method: asked.method.clone(),
                 path: asked.path.clone(),
-                call: None,
+                call: asked.call.clone(),
                 message: None,
                 nearest: Some(Nearest {
                     asking: asked,
@@ -114,9 +115,10 @@ impl Replayer {
     /// A request as it may be listed: somebody may have written it by hand.
     fn asking(&self, interaction: usize) -> Asking {
         let interactions = &self.recorded().cassette().interactions;
-        let Request { method, path, .. } = &interactions[interaction].request;
-        let path = Redactor::standard().target(path);
-        Asking { interaction, frame: None, method: method.clone(), path, call: None }
+        let request = &interactions[interaction].request;
+        let path = Redactor::standard().target(&request.path);
+        let call = called(&request.readable()).map(Cow::into_owned);
+        Asking { interaction, frame: None, method: request.method.clone(), path, call }
     }
 
     /// What was recorded, without its secrets.
