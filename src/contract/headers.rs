@@ -12,8 +12,8 @@ use crate::identity;
 use crate::message::{Tag, telling};
 
 /// Fields that tell a client what to do next, or where (RFC 9110, sections 10.2, 14 and 15; RFC 8288, 8594,
-/// 6265, 6266), and those that SDKs of agent servers read.
-const TELLING: [&str; 23] = [
+/// 6265, 6266), whether a request was done before (as Stripe says it), and those that SDKs of agent servers read.
+const TELLING: [&str; 24] = [
     "accept-ranges",
     "access-control-allow-credentials",
     "access-control-allow-origin",
@@ -24,6 +24,7 @@ const TELLING: [&str; 23] = [
     "content-range",
     "deprecation",
     "etag",
+    "idempotent-replayed",
     LINK,
     "location",
     "mcp-session-id",
