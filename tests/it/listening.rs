@@ -206,6 +206,70 @@ async fn a_call_is_answered_behind_the_reply_to_what_the_server_asked_in_a_strea
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_answered_before_without_a_reply_does_not_wait_for_one() {
+    let message = |id: usize, rest: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},{rest}}}"#);
+    let (call, list) = (message(1, r#""method":"call""#), r#""method":"list""#);
+    let asks = message(0, r#""method":"elicitation/create""#);
+    let reply = message(0, r#""result":{}"#);
+    let stage = Stage::new();
+    let (called, replied, ended) = (Gate::new(), Gate::new(), Gate::new());
+    let (called_as, said) = (call.clone(), asks.clone());
+    let upstream = Upstream::start(move |asked, wire| {
+        let text = asked.text();
+        if asked.head.line.starts_with("GET") {
+            wire.send(EVENTS);
+            called.pass();
+            wire.send_chunk(format!("data: {said}\n\n"));
+            ended.pass();
+            wire.send_end();
+        } else if text.contains("\"id\":0") {
+            // Two are under way.
+            replied.open();
+            replied.open();
+            ended.open();
+            wire.send(json(202, "{}"));
+        } else {
+            let id = text.split(',').nth(1).unwrap().to_owned();
+            let is_call = text == called_as;
+            if is_call {
+                called.open();
+            }
+            if is_call || id == r#""id":3"# {
+                replied.pass();
+            }
+            wire.send(json(200, &format!(r#"{{"jsonrpc":"2.0",{id},"result":{{}}}}"#)));
+        }
+        Then::KeepAlive
+    });
+    let talk = |session: &Session, is_patient: bool| {
+        let url = format!("{}/mcp", session.url());
+        post(&url, &message(2, list));
+        let mut listening = listen(session);
+        std::thread::scope(|scope| {
+            let calling = scope.spawn(|| post(&url, &call));
+            assert_eq!(listening.data(), format!("data: {asks}\n\n"));
+            let listing = scope.spawn(|| post(&url, &message(3, list)));
+            std::thread::sleep(MOMENT);
+            if is_patient {
+                assert_eq!(listing.join().unwrap().status, 200);
+            }
+            assert!(!calling.is_finished(), "answered before the reply");
+            post(&url, &reply);
+            calling.join().unwrap();
+        });
+        assert_eq!(listening.chunk(), Chunk::End(Vec::new()));
+    };
+    let session = stage.record(&upstream).await;
+    talk(&session, false);
+    session.finish().await.unwrap();
+    drop(upstream);
+
+    let session = stage.replay().await;
+    talk(&session, true);
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_asks_for_nothing_meanwhile_is_not_kept_waiting_for_ever() {
     let stage = Stage::new();
     let upstream = telling();

@@ -106,9 +106,23 @@ impl Index {
         })
     }
 
-    /// Whether the answer to a call waits for such a reply.
-    pub fn awaits(&self, answer: &Interaction, reply: &Interaction) -> bool {
-        !answer.request.only_reads() && is_of_session(answer, reply)
+    /// Whether the answer to a call waits for such a reply. One that was answered before when nobody replied does not.
+    pub fn awaits(
+        &self,
+        cassette: &Cassette,
+        (number, answer): Numbered<'_>,
+        (asking, reply): Numbered<'_>,
+    ) -> bool {
+        let all = &cassette.interactions;
+        let is_open =
+            |other: usize, it: &Interaction| it.after.iter().any(|it| it.interaction == other);
+        let is_answered = |other: &usize| *other < asking && !is_open(*other, reply);
+        let is_replied = |other: usize| {
+            let mut behind = all.iter().take(asking).skip(other);
+            behind.any(|it| is_open(other, it) && replied(&it.request).is_some())
+        };
+        let mut before = self.alike(number).filter(|it| *it != number).filter(is_answered);
+        !answer.request.only_reads() && is_of_session(answer, reply) && before.all(is_replied)
     }
 
     fn is_called(&self, number: usize, asking: usize) -> bool {

@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use super::report::{Change, Report, Verdict, Witnesses};
 use super::rule::Rule;
 use crate::contract::Endpoint;
+use crate::identity::{Meaning, refers};
 
 /// A change, and the other places in which it is the same: one field that is gone from every message, or
 /// at every endpoint. People are told once, by the worst of them, and approve it once: what too few recordings show
@@ -156,6 +157,7 @@ fn what(change: &Change) -> What<'_> {
         Rule::InvariantBroken | Rule::TagGone => What::Key(&change.key),
         // The identifiers of a thing are of one format, whatever the fields are called that hold them.
         Rule::FormatNew if change.key.starts_with(AN_ID) => What::Key(AN_ID),
+        Rule::ValueOther if is_identifier(name(path)) => What::Of(AN_ID, &change.key),
         // What has no place in a value is told of an endpoint by itself.
         _ if path.is_empty() => What::Said(Some(&change.place.endpoint), &change.what),
         // A kind is the same in whatever list its objects are.
@@ -176,6 +178,12 @@ fn what(change: &Change) -> What<'_> {
 /// How a field is called, or the list or map of what it is an element of.
 fn name(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
+}
+
+/// Whether a field of that name holds what identifies something.
+fn is_identifier(name: &str) -> bool {
+    let name = name.trim_end_matches("[]");
+    Meaning::of(name) == Meaning::Identity || refers(name)
 }
 
 /// The format of what identifies something.

@@ -149,7 +149,7 @@ impl Meanwhile {
                     || index.polls(answer, chunks, interaction, &feeds)
                 {
                     Until::Asked(asking)
-                } else if is_reply && index.awaits(answer, interaction) {
+                } else if is_reply && index.awaits(cassette, pair.0, pair.1) {
                     Until::Done(asking)
                 } else {
                     continue;

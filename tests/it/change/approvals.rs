@@ -107,7 +107,11 @@ fn a_tie_a_format_and_a_type_that_change_at_several_endpoints_are_one_change_eac
                 &hash[15..18],
                 &hash[18..30]
             );
-            let id = if changed == "id" { uuid.replace('-', "") } else { uuid };
+            let id = match changed {
+                "id" => uuid.replace('-', ""),
+                "capitals" => uuid.to_uppercase(),
+                _ => uuid,
+            };
             let price = |seat: usize| {
                 usize::from_str_radix(&hash[30 + 4 * seat..34 + 4 * seat], 16).unwrap() % 9000 + 100
             };
@@ -129,9 +133,12 @@ fn a_tie_a_format_and_a_type_that_change_at_several_endpoints_are_one_change_eac
         (0..12).map(cassette).collect()
     };
 
-    for (changed, rule) in
-        [("id", "format-new"), ("total", "invariant-broken"), ("error", "type-new")]
-    {
+    for (changed, rule) in [
+        ("id", "format-new"),
+        ("capitals", "value-other"),
+        ("total", "invariant-broken"),
+        ("error", "type-new"),
+    ] {
         let report = recordings::compared(&side(""), &side(changed));
 
         let groups = report.groups();
