@@ -58,18 +58,25 @@ impl Index {
         &self,
         cassette: &Cassette,
         (number, answer): Numbered<'_>,
-        (asking, asked): Numbered<'_>,
+        asked: Numbered<'_>,
     ) -> bool {
-        let is_over = |other: &usize| {
-            *other < asking && asked.after.iter().all(|it| it.interaction != *other)
-        };
         let says = |it: &Interaction| {
             let response = it.response().filter(|_| is_whole(it));
             response.map(|response| (response.status, response.body.clone()))
         };
-        let mut alike = self.alike(number).filter(|other| *other != number).filter(is_over);
         let said = says(answer);
+        let mut alike = self.answered_before(number, asked);
         said.is_some() && alike.any(|other| says(&cassette.interactions[other]) == said)
+    }
+
+    /// The same questions that were answered before something was asked.
+    fn answered_before<'i>(
+        &'i self,
+        number: usize,
+        (asking, asked): Numbered<'i>,
+    ) -> impl Iterator<Item = usize> + 'i {
+        let others = self.alike(number).filter(move |other| *other != number && *other < asking);
+        others.filter(move |other| !is_open(*other, asked))
     }
 
     /// Whether a question had no answer yet when something was written to the same address, or, if the
@@ -113,16 +120,13 @@ impl Index {
         (number, answer): Numbered<'_>,
         (asking, reply): Numbered<'_>,
     ) -> bool {
-        let all = &cassette.interactions;
-        let is_open =
-            |other: usize, it: &Interaction| it.after.iter().any(|it| it.interaction == other);
-        let is_answered = |other: &usize| *other < asking && !is_open(*other, reply);
         let is_replied = |other: usize| {
-            let mut behind = all.iter().take(asking).skip(other);
+            let mut behind = cassette.interactions.iter().take(asking).skip(other);
             behind.any(|it| is_open(other, it) && replied(&it.request).is_some())
         };
-        let mut before = self.alike(number).filter(|it| *it != number).filter(is_answered);
-        !answer.request.only_reads() && is_of_session(answer, reply) && before.all(is_replied)
+        !answer.request.only_reads()
+            && is_of_session(answer, reply)
+            && self.answered_before(number, (asking, reply)).all(is_replied)
     }
 
     fn is_called(&self, number: usize, asking: usize) -> bool {
@@ -164,6 +168,11 @@ impl Index {
         let texts = [about.path.as_str(), std::str::from_utf8(&body).unwrap_or(""), said];
         texts.iter().any(|text| names.find(text).next().is_some())
     }
+}
+
+/// Whether an interaction was under way when another one was asked.
+fn is_open(interaction: usize, asked: &Interaction) -> bool {
+    asked.after.iter().any(|it| it.interaction == interaction)
 }
 
 /// Whether an answer came in one piece.
