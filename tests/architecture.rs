@@ -202,7 +202,7 @@ fn no_type_name_has_four_meanings() {
 }
 
 /// The limits in docs/limits.md: what stands in their second column, and the code that makes it so.
-const LIMITS: [(&str, &str, &str); 28] = [
+const LIMITS: [(&str, &str, &str); 29] = [
     ("300 s", "serve/recording.rs", "silence: Duration::from_secs(300)"),
     ("5 s", "serve/recording.rs", "grace: Duration::from_secs(5)"),
     (
@@ -219,6 +219,7 @@ const LIMITS: [(&str, &str, &str); 28] = [
     ("60 s", "cli/arguments.rs", "default_value = \"60s\""),
     ("10 s", "serve/recorder/upstream.rs", "const CONNECT: Duration = Duration::from_secs(10);"),
     ("256", "serve/server/listen.rs", "const MOST_FIELDS: usize = 256;"),
+    ("100", "serve/recorder/interim.rs", "const MOST: usize = 100;"),
     ("256", "serve/recorder/pool.rs", "const KEPT: usize = 256;"),
     ("1 s", "serve/recorder/pool.rs", "const KEPT_FOR: Duration = Duration::from_secs(1);"),
     ("1 MiB", "serve/server/origin.rs", "const READ_WHOLE: u64 = 1024 * 1024;"),

@@ -300,15 +300,13 @@ impl Earlier for Before<'_> {
 /// Where the row of a page ends that says a token: the next one begins with what the first one begins with. All of the
 /// page, if no row says it.
 fn end_of_row(said: &[(String, String)], token: &str) -> usize {
-    let list_of = |place: &str| place.find("[]").map(|at| place[..at].to_owned());
-    let rows = said.iter().enumerate().filter_map(|(at, (place, _))| Some((at, list_of(place)?)));
-    let Some((at, list)) = rows.clone().find(|(at, _)| said[*at].1 == token) else {
+    let list_of = |at: usize| said[at].0.split_once("[]").map(|(list, _)| list);
+    let mut all = 0..said.len();
+    let Some(at) = all.find(|at| said[*at].1 == token && list_of(*at).is_some()) else {
         return said.len();
     };
-    let mut rows = rows.filter(|(_, own)| *own == list);
-    let first = rows.next().map(|(first, _)| &said[first].0);
-    let next = rows.find(|(other, _)| *other > at && Some(&said[*other].0) == first);
-    next.map_or(said.len(), |(next, _)| next)
+    let first = (0..=at).find(|other| list_of(*other) == list_of(at)).unwrap_or(at);
+    all.find(|next| said[*next].0 == said[first].0).unwrap_or(said.len())
 }
 
 /// Whether something in an answer is what a request says.
