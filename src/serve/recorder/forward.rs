@@ -276,8 +276,10 @@ impl Recorder {
             // A task is moved several times before it is begun.
             let sent = Box::pin(recorder.upstream.send(request, patience));
             let outcome = tokio::select! {
-                outcome = sent => outcome,
+                biased;
+                // Also where the server has gone since.
                 () = before.full() => Err(ServerFault::NoEnd),
+                outcome = sent => outcome,
                 () = left_for(grace, &mut tell, take.as_deref()) => Err(ServerFault::Abandoned),
             };
             // What the server does behind its back is not what the client has met.
