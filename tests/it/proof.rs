@@ -10,9 +10,9 @@ use retape::config::{Rules, Timing};
 use retape::{Error, Mode, Pace, Session};
 
 use crate::stage::Stage;
-use crate::support::client::{Reply, get, post, reply, split};
+use crate::support::client::{Reply, get, post, reply, request, split};
 use crate::support::socket::{Socket, Sockets};
-use crate::support::upstream::{Asked, Then, Upstream, json};
+use crate::support::upstream::{Asked, EVENTS, Then, Upstream, json};
 use crate::support::wire::Wire;
 
 /// A server that says what it was asked, and issues the same agent to everybody.
@@ -834,4 +834,30 @@ async fn the_number_of_an_operation_on_a_websocket_is_the_clients_own() {
     let session = stage.replay().await;
     subscribe(&session.url(), ["wind", "rain"]);
     session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_asks_for_something_else_if_all_comes_at_once_is_proved_at_the_recorded_pace() {
+    let upstream = Upstream::start(|_, wire| {
+        wire.send(EVENTS);
+        wire.send_chunk("data: 1\n\n");
+        std::thread::sleep(Duration::from_millis(600));
+        wire.send_chunk("data: 2\n\n");
+        wire.send_end();
+        Then::KeepAlive
+    });
+
+    let (stage, result) = proved_with(&upstream, |url, _| {
+        let mut beat = Wire::connect(split(url).0);
+        beat.send(request("GET", &format!("{url}/beat"), "", ""));
+        beat.head().unwrap();
+        assert_eq!(beat.data(), "data: 1\n\n");
+        let is_late = beat.is_silent(Duration::from_millis(100));
+        beat.data();
+        if is_late { Vec::new() } else { vec![get(&format!("{url}/again"))] }
+    })
+    .await;
+
+    result.unwrap();
+    assert_eq!(stage.cassette().rules.timing(), Timing::Recorded);
 }

@@ -303,6 +303,21 @@ fn a_row_that_comes_twice_is_told() {
 }
 
 #[test]
+fn a_time_in_another_unit_is_told() {
+    let minutes = |number: usize| 15 + 5 * (number % 8);
+    let times = |factor: usize| {
+        of_values(move |at| minutes(at).to_string(), move |at| (factor * minutes(at)).to_string())
+    };
+
+    for (factor, least) in [(60, 900), (3600, 54_000)] {
+        let told = times(factor);
+        let what = format!("was at most 50, and is at least {least} now");
+        assert!(matches!(&told[..], [one] if one.contains(&what)), "{told:?}");
+    }
+    assert_eq!(times(7), [""; 0]);
+}
+
+#[test]
 fn a_list_in_another_order_than_was_asked_for_deep_in_a_request_is_told() {
     let side = |is_turned: bool| {
         let one = |number: usize| {
