@@ -286,8 +286,16 @@ impl Earlier for Before<'_> {
         told.chain(turned).collect()
     }
 
-    fn said(&self, id: &str, place: &str) -> Option<Said> {
+    fn said(&self, id: &str, place: &str) -> &[(usize, Said)] {
         self.history.state.said(id, place, self.number)
+    }
+
+    fn counted(&self, id: &str, place: &str) -> &[(usize, f64)] {
+        self.history.state.counted(id, place, self.number)
+    }
+
+    fn again(&self) -> Option<&str> {
+        self.history.state.again(self.number)
     }
 
     fn made(&self) -> Vec<(&str, bool)> {

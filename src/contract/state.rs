@@ -1,14 +1,17 @@
 //! What a server was told to do with things, and what it has said of them, in the same cassette.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::BuildHasher as _;
 
-use foldhash::fast::RandomState;
+use bytes::Bytes;
+use foldhash::fast::{FixedState, RandomState};
 
 use super::asked::fields;
 use super::cut::Cut;
-use crate::cassette::{End, Interaction};
-use crate::contract::invariant::{FieldNumbers, Said, is_number, place_of, said_of, things};
+use crate::cassette::{End, Interaction, Request};
+use crate::contract::invariant::{FieldNumbers, Said, Thing, is_number, place_of, said_of, things};
 use crate::contract::path;
+use crate::identity::is_minted;
 use crate::message::Framing;
 use crate::text::json::Text;
 use crate::text::percent;
@@ -17,9 +20,11 @@ use crate::text::percent;
 #[derive(Debug, Default)]
 pub(super) struct State {
     /// What answers say in a place of a thing, each time.
-    said: HashMap<Said, Vec<(usize, Said)>, RandomState>,
+    said: ByPlace<Said>,
+    /// The numbers that they say there.
+    counted: ByPlace<f64>,
     /// The same of `null` and of what is true or false in things that are answers by themselves.
-    flags: HashMap<Said, Vec<(usize, Said)>, RandomState>,
+    flags: ByPlace<Said>,
     /// The requests that may have changed a thing, as they or their answers speak of it.
     touched: HashMap<String, Vec<usize>, RandomState>,
     /// Those that may have changed anything, as they speak of nothing that is known.
@@ -34,7 +39,14 @@ pub(super) struct State {
     paged: HashSet<String, RandomState>,
     /// The reads that began while something else was being changed.
     beside: HashSet<usize, RandomState>,
+    /// What requests with a key came to, by all of the request and by its key.
+    came_to: HashMap<Said, (usize, String), RandomState>,
+    /// The requests whose key came before, and what the first one came to.
+    again: HashMap<usize, String, RandomState>,
 }
+
+/// What answers say in a place of a thing, each time, by the number of the answer.
+type ByPlace<V> = HashMap<Said, Vec<(usize, V)>, RandomState>;
 
 /// A thing that was made, and perhaps deleted.
 #[derive(Debug)]
@@ -86,6 +98,7 @@ impl State {
         asked: Option<Text<'_>>,
         cut: Option<&Cut>,
     ) {
+        self.repeat(names, number, interaction, cut);
         if !self.has_reads() || self.said.len() > MOST {
             return;
         }
@@ -130,6 +143,9 @@ impl State {
                 for (place, said) in thing.said {
                     self.said.entry(place).or_default().push((number, said));
                 }
+                for (place, said) in thing.counted {
+                    self.counted.entry(place).or_default().push((number, said));
+                }
                 self.touched.entry(thing.id).or_default();
             }
         }
@@ -164,15 +180,51 @@ impl State {
         self.paged.contains(path)
     }
 
-    /// What the last answer before a read said in a place of a thing, if nothing may have changed it since.
-    pub(super) fn said(&self, id: &str, place: &str, number: usize) -> Option<Said> {
-        self.last(&self.said, (id, place), number)
+    /// Notes what a request came to that has a key of its own, by which a server knows it again.
+    fn repeat(
+        &mut self,
+        names: &mut FieldNumbers,
+        number: usize,
+        interaction: &Interaction,
+        cut: Option<&Cut>,
+    ) {
+        let Interaction { request, .. } = interaction;
+        let is_done = interaction.response().is_some_and(|it| (200..300).contains(&it.status));
+        if !is_done || request.method != "POST" || self.came_to.len() > MOST {
+            return;
+        }
+        let keys = keys(request);
+        let json = cut.filter(|_| !keys.is_empty()).and_then(|cut| cut.json().next());
+        let things = json.map(|(_, json)| things(names, json.as_str())).unwrap_or_default();
+        let Some(Thing { id, .. }) = things.into_iter().find(|thing| !thing.is_row) else { return };
+        for key in keys {
+            let (first, known) = self.came_to.entry(key).or_insert_with(|| (number, id.clone()));
+            if *first < number {
+                self.again.insert(number, known.clone());
+            }
+        }
+    }
+
+    /// What the first request with the same key came to.
+    pub(super) fn again(&self, number: usize) -> Option<&str> {
+        self.again.get(&number).map(String::as_str)
+    }
+
+    /// What answers before a read said in a place of a thing, since anything may have changed it.
+    pub(super) fn said(&self, id: &str, place: &str, number: usize) -> &[(usize, Said)] {
+        self.since(&self.said, (id, place), number)
+    }
+
+    /// The numbers that they said.
+    pub(super) fn counted(&self, id: &str, place: &str, number: usize) -> &[(usize, f64)] {
+        self.since(&self.counted, (id, place), number)
     }
 
     /// Whether the last answer before a read said the same in a place of a thing.
     pub(super) fn says(&self, id: &str, place: &str, number: usize, now: Text<'_>) -> bool {
         let all = if now.string().is_some() { &self.said } else { &self.flags };
-        said_of(now).is_some_and(|now| self.last(all, (id, place), number) == Some(now))
+        let last = self.since(all, (id, place), number).last();
+        last.is_some_and(|(_, last)| said_of(now) == Some(*last))
     }
 
     /// Whether any answer before said that in a place of a thing.
@@ -183,20 +235,23 @@ impl State {
         said_of(value).is_some_and(|value| before.any(|(_, said)| *said == value))
     }
 
-    fn last(
+    /// What was said there before a read, since anything may have changed the thing.
+    fn since<'s, V>(
         &self,
-        all: &HashMap<Said, Vec<(usize, Said)>, RandomState>,
+        all: &'s ByPlace<V>,
         (id, place): (&str, &str),
         number: usize,
-    ) -> Option<Said> {
-        let said = all.get(&place_of(id, place))?;
-        let (at, said) = said[..said.partition_point(|(at, _)| *at < number)].last()?;
-        let is_within =
-            |by: &[usize]| by.get(by.partition_point(|by| by <= at)).is_some_and(|by| *by < number);
-        let is_changed =
-            is_within(&self.sweeping) || self.touched.get(id).is_some_and(|by| is_within(by));
+    ) -> &'s [(usize, V)] {
+        let Some(said) = all.get(&place_of(id, place)) else { return &[] };
+        let last = |by: &[usize]| by[..by.partition_point(|by| *by < number)].last().copied();
+        let touched = self.touched.get(id).and_then(|by| last(by));
+        let changed = last(&self.sweeping).max(touched);
         let is_read = self.writes.get(number) == self.writes.get(number.saturating_add(1));
-        (is_read && !is_changed && !self.beside.contains(&number)).then_some(*said)
+        if !is_read || self.beside.contains(&number) {
+            return &[];
+        }
+        let first = said.partition_point(|(at, _)| changed.is_some_and(|changed| *at < changed));
+        &said[first..said.partition_point(|(at, _)| *at < number).max(first)]
     }
 
     /// What was made at a path before a read, and whether it should be there.
@@ -230,6 +285,21 @@ impl State {
         let behind = writes(number.saturating_add(1));
         behind.is_some() && writes(since + 1) == behind && !self.beside.contains(&number)
     }
+}
+
+/// What stands for a request by each key that it has: what is made up in its head, or in its body.
+fn keys(request: &Request) -> Vec<Said> {
+    let Request { method, path, body, headers } = request;
+    let hash = |key: &[u8]| FixedState::default().hash_one((method, path, body, key));
+    let text = |value: &Bytes| std::str::from_utf8(value).is_ok_and(is_minted);
+    let minted = headers.iter().filter(|(_, value)| text(value));
+    let mut keys: Vec<Said> = minted.map(|(_, value)| hash(value)).collect();
+    let mut has_own = false;
+    if let Some(json) = Text::parse(body) {
+        json.each_leaf(|_, _, word, _| has_own |= is_minted(&word));
+    }
+    keys.extend(has_own.then(|| hash(&[])));
+    keys
 }
 
 /// What a thing says that is neither a text nor a number.

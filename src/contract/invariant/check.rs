@@ -70,6 +70,12 @@ impl fmt::Display for Violation {
             (Invariant::Tied(Tie::Extends, ..), _) => write!(f, "{at} begins otherwise"),
             (Invariant::Tied(Tie::NewBehind, ..), _) => write!(f, "{at} came with it already"),
             (Invariant::Tied(Tie::Stays, ..), _) => write!(f, "{at} was something else before"),
+            (Invariant::Tied(Tie::NeverFalls, ..), _) => write!(f, "{at} was more before"),
+            (Invariant::Tied(Tie::NeverRises, ..), _) => write!(f, "{at} was less before"),
+            (Invariant::Tied(Tie::NeverReturns, ..), _) => {
+                write!(f, "{at} had been left for something else before")
+            }
+            (Invariant::Again(..), _) => write!(f, "{at} was something else the first time"),
             (Invariant::Lists(..), _) if at.pointer.is_empty() => {
                 write!(f, "{} is missing in event {}", at.says, at.event.unwrap_or_default() + 1)
             }
@@ -178,6 +184,7 @@ impl Check<'_> {
             }
             (Invariant::Sorted(keys, _), _) => self.unsorted(keys),
             (Invariant::Lists(field), _) => alone(self.listed_again(field)),
+            (Invariant::Again(field), _) => self.made_again(field),
             // It is no value that is wrong, but that there is none.
             (Invariant::Comes(..), _) => Broken::new(),
             // What is not known breaks nothing.

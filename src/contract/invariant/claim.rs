@@ -35,6 +35,8 @@ pub enum Invariant {
     Sorted(Vec<(Field, Direction)>, Vec<Asked>),
     /// Where all rows of a list are asked for, they are what was made at the same path and not deleted, and others.
     Lists(Field),
+    /// A request that is sent again with the same key comes to the thing that this identifies.
+    Again(Field),
 }
 
 /// What may decide whether a field comes.
@@ -89,7 +91,8 @@ impl Invariant {
             Self::Alone(_, field)
             | Self::Echoes(field, _)
             | Self::Comes(field, _)
-            | Self::Lists(field) => vec![field],
+            | Self::Lists(field)
+            | Self::Again(field) => vec![field],
             Self::Refers(field, to, _) | Self::Tied(_, field, to) => vec![field, to],
             Self::RefersEarlier(field, to) => std::iter::once(field).chain(to).collect(),
             Self::Sums(field, [one, other]) => vec![field, one, other],
@@ -108,6 +111,7 @@ impl fmt::Display for Invariant {
         match self {
             Self::Alone(holds, field) => write!(f, "{field} {}", holds.verb()),
             Self::Lists(field) => write!(f, "{field} {LISTS}"),
+            Self::Again(field) => write!(f, "{field} {AGAIN}"),
             Self::Echoes(field, path) => write!(f, "{field} equals request.{path}"),
             Self::RefersEarlier(field, to) => {
                 let to: Vec<String> = to.iter().map(ToString::to_string).collect();
@@ -271,6 +275,7 @@ const SUMS: &str = "sums ";
 const COMES: &str = "comes with ";
 const SORTED: &str = "sorted by ";
 const LISTS: &str = "lists what was made";
+const AGAIN: &str = "stays when the same is asked again";
 const REQUEST: &str = "request.";
 const OR: &str = " or ";
 const WITH: &str = " with ";
@@ -358,6 +363,7 @@ impl<'t> Parser<'t> {
                 Invariant::Sums(field, [one, self.field()?])
             }
             None if self.cursor.eat(LISTS) => Invariant::Lists(field),
+            None if self.cursor.eat(AGAIN) => Invariant::Again(field),
             None if self.cursor.eat(COMES) => Invariant::Comes(field, self.with()?),
             None if self.cursor.eat(SORTED) => {
                 Invariant::Sorted(self.keys(&field)?, self.all_asked()?)
@@ -376,7 +382,7 @@ impl<'t> Parser<'t> {
                 }
                 let verbs = Alone::ALL.map(Alone::verb).into_iter();
                 let verbs = verbs.chain(
-                    [ECHOES, EARLIER, REFERS, SUMS, COMES, SORTED, LISTS].map(str::trim_end),
+                    [ECHOES, EARLIER, REFERS, SUMS, COMES, SORTED, LISTS, AGAIN].map(str::trim_end),
                 );
                 let ties = Tie::ALL.map(Tie::verb).into_iter().filter(|it| !SUMS.starts_with(it));
                 let verbs: Vec<&str> = verbs.chain(ties).collect();

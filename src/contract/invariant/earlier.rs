@@ -26,9 +26,14 @@ pub trait Earlier {
     /// The answers to requests of the same path that lead here, each token with its place: the last one that has said
     /// this, and where it is a number those that differ by it alone, in that place of the request.
     fn pages(&self, place: &str, token: &str) -> Vec<&[(String, String)]>;
-    /// What the last answer said in that place of the thing with this identifier, if this one only reads and nothing may
-    /// have changed it since.
-    fn said(&self, id: &str, place: &str) -> Option<Said>;
+    /// What answers said in that place of the thing with this identifier since anything may have changed it, each with
+    /// the number of its answer. Nothing, if this one does not only read.
+    fn said(&self, id: &str, place: &str) -> &[(usize, Said)];
+    /// The numbers that they said.
+    fn counted(&self, id: &str, place: &str) -> &[(usize, f64)];
+    /// What was answered to the same request before, if a key in it says that it is the same: the identifier of the thing
+    /// that it came to.
+    fn again(&self) -> Option<&str>;
     /// What was made at the path of this request, if that only reads, and whether it should be there.
     fn made(&self) -> Vec<(&str, bool)>;
 }

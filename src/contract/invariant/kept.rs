@@ -6,7 +6,8 @@
 //! object that has an identifier, is held against what the last answer of the same recording said of it, whatever
 //! endpoint that was of, if nothing but reads and what speaks of other things came between; and the rows of a list
 //! against what was made and deleted. Only texts are held that differ from thing to thing: a status or a time may move
-//! by itself.
+//! by itself. But also what moves may do so in one direction only: a progress never falls, and a status that was left
+//! never comes back. And a request with a key that is sent again comes to the same thing again.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::BuildHasher as _;
@@ -15,6 +16,7 @@ use foldhash::fast::FixedState;
 
 use super::check::{At, Broken, Check, EventValue};
 use super::claim::{Field, Invariant, Path};
+use super::earlier::Earlier;
 use super::echo::Said;
 use super::holding::{CHANCES, Chances};
 use super::learn::{FieldNumbers, Map, Sight, Sights};
@@ -35,6 +37,8 @@ pub(in crate::contract) struct Thing {
     pub(in crate::contract) is_row: bool,
     /// What it says, by what is said and where.
     pub(in crate::contract) said: Vec<(Said, Said)>,
+    /// The numbers that it says.
+    pub(in crate::contract) counted: Vec<(Said, f64)>,
 }
 
 /// The values of an object with an identifier.
@@ -55,14 +59,50 @@ pub(super) struct Kept {
     lists: BTreeMap<u32, Chances>,
     /// The answers that came when something had been made.
     answers: u64,
+    /// How often a request that was sent again came to the same, by the path of its identifier.
+    again: BTreeMap<u32, AgainTally>,
+}
+
+/// What reads said in a place of things.
+#[derive(Debug, Clone, Default)]
+struct FieldTally {
+    /// The texts that were as before.
+    stays: TextTally,
+    /// How texts moved: each recording in which one was left, and then the next one.
+    moves: MoveTally,
+    /// How numbers did.
+    rises: MoveTally,
+    falls: MoveTally,
 }
 
 #[derive(Debug, Clone, Default)]
-struct FieldTally {
+struct TextTally {
     recordings: BTreeSet<u32>,
     said: HashSet<Said, FixedState>,
     is_broken: bool,
 }
+
+/// How often something moved in one direction, and whether it never moved in the other.
+#[derive(Debug, Clone, Default)]
+struct MoveTally {
+    recordings: BTreeSet<u32>,
+    moves: u64,
+    is_broken: bool,
+}
+
+/// The recordings in which a request was sent again, and whether it once came to something else.
+#[derive(Debug, Clone, Default)]
+struct AgainTally {
+    recordings: BTreeSet<u32>,
+    is_broken: bool,
+}
+
+/// Numbers that rise so often and never fall do not do so by chance.
+const MOVES: u64 = 10;
+
+/// A server that mints an identifier does not mint the same one twice by chance, but two recordings are what shows that
+/// it means it.
+const AGAIN: usize = 2;
 
 impl Kept {
     /// Learns from a message that is an answer by itself.
@@ -78,13 +118,20 @@ impl Kept {
             for object in objects(names, sights) {
                 for sight in &object.said {
                     let place = object.place(names.spelled(sight.path));
-                    let before = earlier.said(object.id, place);
-                    let Some((before, said)) = before.zip(said_by(&sight.value)) else { continue };
+                    let before = Before::of(earlier, (object.id, place), &sight.value);
                     let key = (object.key.path, sight.path);
-                    if self.fields.len() < MOST || self.fields.contains_key(&key) {
-                        self.fields.entry(key).or_default().see(recording, before, said);
+                    let is_kept = self.fields.len() < MOST || self.fields.contains_key(&key);
+                    if let Some(before) = before.filter(|_| is_kept) {
+                        self.fields.entry(key).or_default().see(recording, before);
                     }
                 }
+            }
+            // What the client names comes back in any case.
+            let is_named = |id: &str| trace.request.is_some_and(|asked| asked.contains(id));
+            if let Some((first, before)) = thing(names, sights).zip(earlier.again())
+                && !is_named(first.id)
+            {
+                self.again.entry(first.key.path).or_default().see(recording, first.id == before);
             }
         }
         let is_part = is_asked || trace.events.iter().any(|event| goes_on(event.json));
@@ -102,18 +149,117 @@ impl Kept {
     /// What was never otherwise, in so many recordings that it could have been.
     pub(super) fn holding(&self, names: &FieldNumbers) -> Vec<Invariant> {
         let field = |path: u32| Field { tag: None, path: Path::written(names.spelled(path)) };
-        let stays = self.fields.iter().filter(|(_, seen)| seen.holds());
-        let stays =
-            stays.map(|((key, path), _)| Invariant::Tied(Tie::Stays, field(*path), field(*key)));
+        let tied = self.fields.iter().flat_map(|((key, path), seen)| {
+            seen.ties().map(|tie| Invariant::Tied(tie, field(*path), field(*key)))
+        });
+        let again = self.again.iter().filter(|(_, seen)| seen.holds());
+        let again = again.map(|(path, _)| Invariant::Again(field(*path)));
         let all = self.lists.iter().filter(|(_, listed)| listed.always(self.answers));
         let list = all.map(|(path, _)| *path).min_by_key(|path| names.spelled(*path).len());
-        stays.chain(list.map(|path| Invariant::Lists(field(path)))).collect()
+        tied.chain(again).chain(list.map(|path| Invariant::Lists(field(path)))).collect()
     }
 }
 
+/// What a read says in a place of a thing, and what was said there before.
+enum Before<'e> {
+    Text(&'e [(usize, Said)], Said),
+    Number(f64, f64),
+}
+
+impl<'e> Before<'e> {
+    fn of(
+        earlier: &'e dyn Earlier,
+        (id, place): (&str, &str),
+        now: &Comparable<'_>,
+    ) -> Option<Self> {
+        if let Some(now) = counted(now) {
+            return earlier.counted(id, place).last().map(|(_, last)| Self::Number(*last, now));
+        }
+        let now = said_by(now)?;
+        let said = earlier.said(id, place);
+        (!said.is_empty()).then_some(Self::Text(said, now))
+    }
+
+    /// Whether it breaks a tie.
+    fn breaks(&self, tie: Tie) -> bool {
+        match (self, tie) {
+            (Self::Text(said, now), Tie::Stays) => last(said) != Some(*now),
+            (Self::Text(said, now), Tie::NeverReturns) => {
+                last(said) != Some(*now) && said.iter().any(|(_, said)| said == now)
+            }
+            (Self::Number(last, now), Tie::NeverFalls) => now < last,
+            (Self::Number(last, now), Tie::NeverRises) => now > last,
+            _ => false,
+        }
+    }
+}
+
+fn last(said: &[(usize, Said)]) -> Option<Said> {
+    said.last().map(|(_, said)| *said)
+}
+
 impl FieldTally {
-    fn see(&mut self, recording: u32, before: Said, said: Said) {
-        self.is_broken |= before != said;
+    fn see(&mut self, recording: u32, before: Before<'_>) {
+        let Self { stays, moves, rises, falls } = self;
+        match before {
+            Before::Text(said, now) => {
+                stays.see(recording, !before.breaks(Tie::Stays), now);
+                let is_left =
+                    last(said) != Some(now) && said.iter().any(|(_, it)| last(said) != Some(*it));
+                moves.see(recording, is_left, before.breaks(Tie::NeverReturns));
+            }
+            Before::Number(..) => {
+                let [is_less, is_more] =
+                    [Tie::NeverFalls, Tie::NeverRises].map(|it| before.breaks(it));
+                rises.see(recording, is_more, is_less);
+                falls.see(recording, is_less, is_more);
+            }
+        }
+    }
+
+    /// What never was otherwise.
+    fn ties(&self) -> impl Iterator<Item = Tie> {
+        let Self { stays, moves, rises, falls } = self;
+        let ties = [
+            (Tie::Stays, stays.holds()),
+            (Tie::NeverReturns, moves.holds(CHANCES)),
+            (Tie::NeverFalls, rises.holds(MOVES)),
+            (Tie::NeverRises, falls.holds(MOVES)),
+        ];
+        ties.into_iter().filter_map(|(tie, holds)| holds.then_some(tie))
+    }
+}
+
+impl MoveTally {
+    fn see(&mut self, recording: u32, moves: bool, is_back: bool) {
+        self.is_broken |= is_back;
+        self.moves += u64::from(moves);
+        if moves && !enough(self.recordings.len()) {
+            self.recordings.insert(recording);
+        }
+    }
+
+    fn holds(&self, moves: u64) -> bool {
+        !self.is_broken && self.moves >= moves && enough(self.recordings.len())
+    }
+}
+
+impl AgainTally {
+    fn see(&mut self, recording: u32, is_same: bool) {
+        self.is_broken |= !is_same;
+        if self.recordings.len() < AGAIN {
+            self.recordings.insert(recording);
+        }
+    }
+
+    fn holds(&self) -> bool {
+        !self.is_broken && self.recordings.len() >= AGAIN
+    }
+}
+
+impl TextTally {
+    fn see(&mut self, recording: u32, is_same: bool, said: Said) {
+        self.is_broken |= !is_same;
         if !enough(self.recordings.len()) {
             self.recordings.insert(recording);
         }
@@ -147,6 +293,14 @@ pub(in crate::contract) fn place_of(id: &str, place: &str) -> Said {
 fn said_by(value: &Comparable<'_>) -> Option<Said> {
     let said = value.said().filter(|said| !is_moment(said))?;
     Some(FixedState::default().hash_one(&*said))
+}
+
+/// The number that a value is.
+fn counted(value: &Comparable<'_>) -> Option<f64> {
+    match value {
+        Comparable::Number(number) => Some(*number),
+        _ => None,
+    }
 }
 
 /// The same of a value, which may be `null`, or true or false.
@@ -186,15 +340,24 @@ fn objects<'s>(names: &'s FieldNumbers, sights: &'s [Sight<'_>]) -> Vec<Identifi
     all.into_iter().flat_map(|(_, objects)| objects).collect()
 }
 
+/// The thing that an answer came to.
+fn thing<'s>(names: &'s FieldNumbers, sights: &'s [Sight<'_>]) -> Option<IdentifiedObject<'s>> {
+    objects(names, sights).into_iter().find(|object| object.key.row == 0)
+}
+
 /// The things of which an answer speaks.
 pub(in crate::contract) fn things(names: &mut FieldNumbers, json: &str) -> Vec<Thing> {
     let sights = names.sights(json);
     let thing = |object: IdentifiedObject<'_>| {
-        let said = object.said.iter().filter_map(|sight| {
-            let place = object.place(names.spelled(sight.path));
-            Some((place_of(object.id, place), said_by(&sight.value)?))
+        let places = object.said.iter().map(|sight| {
+            (place_of(object.id, object.place(names.spelled(sight.path))), &sight.value)
         });
-        Thing { id: object.id.to_owned(), is_row: object.key.row > 0, said: said.collect() }
+        Thing {
+            id: object.id.to_owned(),
+            is_row: object.key.row > 0,
+            said: places.clone().filter_map(|(at, value)| Some((at, said_by(value)?))).collect(),
+            counted: places.filter_map(|(at, value)| Some((at, counted(value)?))).collect(),
+        }
     };
     objects(names, &sights).into_iter().map(thing).collect()
 }
@@ -218,18 +381,27 @@ fn rows<'s>(
 }
 
 impl Check<'_> {
-    /// Where a field says something else of a thing than the answer before.
-    pub(super) fn moved(&self, field: &Field, key: &Field) -> Broken<'_> {
+    /// Where a field does not say of a thing what it may after the answers before.
+    pub(super) fn moved(&self, tie: Tie, field: &Field, key: &Field) -> Broken<'_> {
         let Some(earlier) = self.trace.earlier else { return Broken::new() };
         let path = key.path.as_str();
         let prefix = &path[..path.rfind('.').map_or(0, |dot| dot + 1)];
         let Some(place) = field.path.as_str().strip_prefix(prefix) else { return Broken::new() };
         let moved = self.all(field).into_iter().filter_map(|at| {
             let id = self.beside(&at, key)?.value.said()?;
-            let before = earlier.said(&id, place)?;
-            (said_by(at.value) != Some(before)).then_some((at, None))
+            let before = Before::of(earlier, (&id, place), at.value)?;
+            before.breaks(tie).then_some((at, None))
         });
         moved.collect()
+    }
+
+    /// The identifier of what a request came to that had come to something else before.
+    pub(super) fn made_again(&self, field: &Field) -> Broken<'_> {
+        let before = self.trace.earlier.and_then(Earlier::again);
+        let first = self.all(field).into_iter().next().filter(|at| {
+            before.is_some_and(|before| at.value.said().is_none_or(|said| said != before))
+        });
+        first.into_iter().map(|at| (at, None)).collect()
     }
 
     /// What was made and is not in a list.

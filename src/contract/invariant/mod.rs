@@ -53,7 +53,7 @@ pub use claim::{Asked, Field, Invariant, Path, Referred, With};
 pub use earlier::Earlier;
 pub use echo::Said;
 pub use holding::CHANCES;
-pub(in crate::contract) use kept::{place_of, said_of, things};
+pub(in crate::contract) use kept::{Thing, place_of, said_of, things};
 pub(crate) use learn::FieldNumbers;
 pub use learn::Learner;
 pub(in crate::contract) use onward::{is_number, tokens};

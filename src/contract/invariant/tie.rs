@@ -32,11 +32,17 @@ pub enum Tie {
     Totals,
     /// A read says what the last answer said of the thing that the other field identifies.
     Stays,
+    /// A read says no smaller number of the thing than the last answer.
+    NeverFalls,
+    /// A read says no larger number of the thing than the last answer.
+    NeverRises,
+    /// What answers have said of the thing, and then something else, no read says again.
+    NeverReturns,
 }
 
 impl Tie {
     /// All that there are.
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 11] = [
         Self::AtMost,
         Self::Counts,
         Self::Joins,
@@ -45,6 +51,9 @@ impl Tie {
         Self::NewBehind,
         Self::Totals,
         Self::Stays,
+        Self::NeverFalls,
+        Self::NeverRises,
+        Self::NeverReturns,
     ];
 
     /// How it is written between the fields.
@@ -58,6 +67,9 @@ impl Tie {
             Self::NewBehind => "new behind",
             Self::Totals => "sums",
             Self::Stays => "stays with",
+            Self::NeverFalls => "never falls with",
+            Self::NeverRises => "never rises with",
+            Self::NeverReturns => "never returns with",
         }
     }
 }
@@ -77,7 +89,9 @@ impl Check<'_> {
             Tie::OnePer => return self.several(field, to),
             Tie::NewBehind => return self.said_again(field, to),
             Tie::Totals => return self.untotalled(field, to),
-            Tie::Stays => return self.moved(field, to),
+            Tie::Stays | Tie::NeverFalls | Tie::NeverRises | Tie::NeverReturns => {
+                return self.moved(tie, field, to);
+            }
             Tie::AtMost if self.tells_times(field, to) => return self.unordered(field, to),
             Tie::Counts => is_equal,
             Tie::AtMost => |one, other| one <= other || is_equal(one, other),

@@ -311,3 +311,98 @@ fn a_thing_that_each_request_names_is_no_page() {
     assert!(contracts.contains("owner equals request.owner"), "{contracts}");
     assert!(!contracts.contains("new behind"), "{contracts}");
 }
+
+/// In each recording a job is made, and asked for until it is done: what each answer says of it.
+fn jobs(said: &[(&str, u64)]) -> Side {
+    let one = |number: usize| {
+        let id = format!("job_5f1c{number:04}a");
+        let job = |(status, progress): &(&str, u64)| {
+            format!(r#"{{"id":"{id}","status":"{status}","progress":{progress}}}"#)
+        };
+        let [first, polls @ ..] = said else { unreachable!("a job is made") };
+        let made = asked("POST", "/jobs", &number.to_string(), 201, &job(first));
+        let polls = polls.iter().map(|it| asked("GET", &format!("/jobs/{id}"), "", 200, &job(it)));
+        let interactions = std::iter::once(made).chain(polls).collect();
+        (
+            Name::new(format!("j-{number}")).unwrap(),
+            Cassette { interactions, ..Cassette::default() },
+        )
+    };
+    (0..6).map(one).collect()
+}
+
+#[test]
+fn what_moves_one_way_from_poll_to_poll_does_not_move_back() {
+    let made = ("queued", 0);
+    let old = jobs(&[made, ("queued", 5), ("running", 20), ("running", 70), ("done", 100)]);
+    let falls = [made, ("queued", 5), ("running", 70), ("running", 20), ("done", 100)];
+    let returns =
+        [made, ("queued", 5), ("running", 20), ("queued", 30), ("running", 70), ("done", 100)];
+    let slower = [made, made, made, ("running", 0), ("running", 99), ("done", 100)];
+    let broken = |what: &str| format!("breaking invariant-broken: `{what}` does not hold any more");
+
+    for told in both(&old, &jobs(&falls)) {
+        assert_eq!(told, [broken("progress never falls with id")]);
+    }
+    for told in both(&old, &jobs(&returns)) {
+        assert_eq!(told[0], broken("status never returns with id"));
+    }
+    assert_eq!(both(&old, &jobs(&slower)), [const { Vec::<String>::new() }; 2]);
+}
+
+#[test]
+fn what_has_moved_both_ways_or_after_a_request_may_do_so_again() {
+    let restless = jobs(&[("idle", 7), ("busy", 3), ("idle", 9), ("busy", 1)]);
+    assert_eq!(
+        both(&restless, &jobs(&[("idle", 9), ("busy", 7), ("idle", 3), ("busy", 1)])),
+        [[""; 0]; 2]
+    );
+
+    let mut again = jobs(&[("queued", 0), ("running", 20), ("running", 70), ("done", 100)]);
+    let old = again.clone();
+    for (number, (_, cassette)) in again.iter_mut().enumerate() {
+        let path = cassette.interactions[1].request.path.clone();
+        let retry = asked("POST", &format!("{path}/retry"), "", 202, "{}");
+        let answers: Vec<Interaction> = old[number].1.interactions[1..].to_vec();
+        cassette.interactions.push(retry);
+        cassette.interactions.extend(answers);
+    }
+    let told = both(&old, &again);
+    assert!(told.iter().flatten().all(|told| !told.starts_with("breaking")), "{told:?}");
+}
+
+/// In each recording something is paid with a key, and the same again, and then with another key.
+fn payments(key: fn(usize, &mut Interaction), comes_to: [usize; 3]) -> Side {
+    let one = |number: usize| {
+        let pay = |(at, id): (usize, &usize)| {
+            let said = format!(r#"{{"id":"pay_5f1c{number:03}{id}a"}}"#);
+            let mut interaction = asked("POST", "/payments", r#"{"amount":5}"#, 201, &said);
+            key(number * 10 + at / 2, &mut interaction);
+            interaction
+        };
+        let interactions = comes_to.iter().enumerate().map(pay).collect();
+        (
+            Name::new(format!("p-{number}")).unwrap(),
+            Cassette { interactions, ..Cassette::default() },
+        )
+    };
+    (0..6).map(one).collect()
+}
+
+#[test]
+fn a_request_with_the_same_key_comes_to_the_same() {
+    let head = |key: usize, it: &mut Interaction| {
+        it.request.headers.append("idempotency-key", format!("retry-7c2e4f{key:04}"));
+    };
+    let body = |key: usize, it: &mut Interaction| {
+        it.request.body = format!(r#"{{"amount":5,"request_id":"7c2e4f{key:04}"}}"#).into();
+    };
+    let broken = "`id stays when the same is asked again` does not hold any more";
+    for key in [head, body] {
+        for told in both(&payments(key, [1, 1, 2]), &payments(key, [1, 3, 2])) {
+            assert_eq!(told, [format!("breaking invariant-broken: {broken}")]);
+        }
+    }
+    let none = |_: usize, _: &mut Interaction| {};
+    assert_eq!(both(&payments(none, [1, 1, 2]), &payments(none, [1, 3, 2])), [[""; 0]; 2]);
+}
