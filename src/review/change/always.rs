@@ -40,10 +40,11 @@ pub(super) fn add<'a>(
     drafts: &mut Vec<Draft>,
     was: &Contract,
     [before, answers]: [&'a [Answer]; 2],
-    same: &BTreeSet<String>,
+    same: &[BTreeSet<String>; 2],
     is_said: impl Fn(&str) -> [bool; 2],
 ) {
-    let sides = [before, answers].map(|side| -> Vec<(Question, &'a Answer)> {
+    let sides = [(before, &same[0]), (answers, &same[1])];
+    let sides = sides.map(|(side, same)| -> Vec<(Question, &'a Answer)> {
         // What was not recorded again says nothing of the server of now, nor what stood there before.
         let again = side.iter().filter(|it| !same.contains(&it.place)).take(LOOKED_AT);
         again.map(|answer| (Question::of(answer), answer)).collect()

@@ -237,22 +237,26 @@ impl Both<'_> {
     }
 }
 
-/// The new interactions that are the same as before, by cassette and number.
-pub(super) fn same(old: &[(Name, Cassette)], new: &[(Name, Cassette)]) -> BTreeSet<String> {
+/// The interactions of both sides that are the same, by cassette and number.
+pub(super) fn same(old: &[(Name, Cassette)], new: &[(Name, Cassette)]) -> [BTreeSet<String>; 2] {
     let olds: BTreeMap<&Name, &Cassette> = old.iter().map(|(name, it)| (name, it)).collect();
     let in_both = new.iter().filter_map(|(name, is)| Some((name, olds.get(name)?, is)));
     let same = in_both.flat_map(|(name, was, is)| {
-        let (cassette, was, is) = (is, &was.interactions, &is.interactions);
-        let numbers = is.iter().enumerate().filter(|(number, interaction)| {
+        let [olds, news] = [was, is].map(|it| &it.interactions);
+        let pairs = news.iter().enumerate().filter_map(move |(number, new)| {
             // What was added or removed stands before or behind.
-            let from_end = (number + was.len()).checked_sub(is.len());
-            let places = [Some(*number), from_end].into_iter().flatten();
-            let mut olds = places.filter_map(|place| was.get(place));
-            olds.any(|old| is_same(old, interaction) && headers_of(old) == headers_of(interaction))
+            let from_end = (number + olds.len()).checked_sub(news.len());
+            let places = [Some(number), from_end].into_iter().flatten();
+            let is_it = |old: &Interaction| is_same(old, new) && headers_of(old) == headers_of(new);
+            let mut olds = places.filter(|place| olds.get(*place).is_some_and(is_it));
+            Some((olds.next()?, number))
         });
-        numbers.map(|(at, _)| format!("{name} #{}", cassette.number(at))).collect::<Vec<_>>()
+        pairs.map(move |(old, new)| {
+            [(*was, old), (is, new)].map(|(it, at)| format!("{name} #{}", it.number(at)))
+        })
     });
-    same.collect()
+    let (old, new) = same.map(|[old, new]| (old, new)).unzip();
+    [old, new]
 }
 
 /// Where another time is told, or another header field, it was recorded again.

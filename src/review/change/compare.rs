@@ -127,7 +127,7 @@ fn report(
             match (was.all.get(before), is.all.get(endpoint)) {
                 (Some(old), Some(new)) => {
                     let answers = [was.traffic.answers(before), is.traffic.answers(endpoint)];
-                    let mut drafts = at_endpoint(old, new, answers, &same);
+                    let mut drafts = at_endpoint(old, new, answers, &same[1]);
                     let is_said = |word: &str| [&was, &is].map(|it| it.traffic.is_asked(word));
                     always::add(&mut drafts, &old.contract, answers, &same, is_said);
                     let mut drafts = cause::alone(drafts);
