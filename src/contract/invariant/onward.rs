@@ -17,7 +17,7 @@ use super::sorted::is_of_row;
 use super::tie::Tie;
 use super::trace::Trace;
 use crate::contract::path;
-use crate::identity::Meaning;
+use crate::identity::{Meaning, is_moment};
 use crate::text::json::Text;
 
 /// A token is as long as this at least, and has a digit.
@@ -51,7 +51,8 @@ impl Onward {
                 continue;
             }
             let answers = trace.events.iter().filter_map(|event| Text::read(event.json));
-            for (place, said) in answers.flat_map(tokens) {
+            // Another time says nothing of what else is there.
+            for (place, said) in answers.flat_map(tokens).filter(|(_, said)| !is_moment(said)) {
                 let before = pages.iter().copied().flatten().filter(|(of, _)| *of == place);
                 let before: Vec<&String> = before.map(|(_, said)| said).collect();
                 let key = (of.clone(), place);
