@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::cassette::Response;
 use crate::contract::shape::Naming;
 use crate::identity::{Issuer, Ledger, identifiers};
+use crate::message::telling;
 use crate::text::json::{Text, pointer};
 
 /// What clients have said: the name of a tool, of a model. A server that repeats it
@@ -54,7 +55,8 @@ impl Clients {
                 let is_new = !objects.contains(object) && objects.insert(object.to_owned());
                 self.hear_name(field, &name, is_new);
             }
-            if spelled.starts_with('"') && !is_data(&value) {
+            // What tells the kind of a message is a word of the protocol: a client repeats it with its history.
+            if spelled.starts_with('"') && !telling::is_kind(&name) && !is_data(&value) {
                 self.hear_text(&value);
             }
         });

@@ -410,6 +410,7 @@ fn a_real_server_keeps_to_one_run_and_answers_what_was_approved() {
         found,
         [
             "run_id constant",
+            "date not decreasing",
             "tool_return_message.tool_call_id equals request.messages[].approvals[].tool_call_id",
             "tool_return_message.tool_returns[].tool_call_id equals request.messages[].approvals[].tool_call_id",
             "id one per otid",

@@ -15,7 +15,7 @@ pub enum Alone {
     Counting,
     /// The number grows from event to event.
     Increasing,
-    /// The number never falls.
+    /// The number, or the time, never falls.
     NotDecreasing,
     /// The field never says the same twice in a trace.
     Unique,
@@ -60,7 +60,7 @@ impl Alone {
     pub(super) fn holds(self, before: PriorValue<'_>, now: &Comparable<'_>) -> Option<bool> {
         let keys = || Some((before.last.key()?, now.key()?));
         let numbers = || {
-            let numbers = Some((before.last.counted()?, now.counted()?));
+            let numbers = Some((before.last.ordered()?, now.ordered()?));
             numbers.filter(|_| !before.is_row)
         };
         match self {

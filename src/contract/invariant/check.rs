@@ -185,6 +185,7 @@ impl Check<'_> {
             (Invariant::Sorted(keys, _), _) => self.unsorted(keys),
             (Invariant::Lists(field), _) => alone(self.listed_again(field)),
             (Invariant::Again(field), _) => self.made_again(field),
+            (Invariant::Begins(field), _) => self.begun_otherwise(field),
             // It is no value that is wrong, but that there is none.
             (Invariant::Comes(..), _) => Broken::new(),
             // What is not known breaks nothing.

@@ -37,6 +37,8 @@ pub enum Invariant {
     Lists(Field),
     /// A request that is sent again with the same key comes to the thing that this identifies.
     Again(Field),
+    /// The number says a place, and the first one of an answer is 0.
+    Begins(Field),
 }
 
 /// What may decide whether a field comes.
@@ -92,7 +94,8 @@ impl Invariant {
             | Self::Echoes(field, _)
             | Self::Comes(field, _)
             | Self::Lists(field)
-            | Self::Again(field) => vec![field],
+            | Self::Again(field)
+            | Self::Begins(field) => vec![field],
             Self::Refers(field, to, _) | Self::Tied(_, field, to) => vec![field, to],
             Self::RefersEarlier(field, to) => std::iter::once(field).chain(to).collect(),
             Self::Sums(field, [one, other]) => vec![field, one, other],
@@ -112,6 +115,7 @@ impl fmt::Display for Invariant {
             Self::Alone(holds, field) => write!(f, "{field} {}", holds.verb()),
             Self::Lists(field) => write!(f, "{field} {LISTS}"),
             Self::Again(field) => write!(f, "{field} {AGAIN}"),
+            Self::Begins(field) => write!(f, "{field} {BEGINS}"),
             Self::Echoes(field, path) => write!(f, "{field} equals request.{path}"),
             Self::RefersEarlier(field, to) => {
                 let to: Vec<String> = to.iter().map(ToString::to_string).collect();
@@ -276,6 +280,7 @@ const COMES: &str = "comes with ";
 const SORTED: &str = "sorted by ";
 const LISTS: &str = "lists what was made";
 const AGAIN: &str = "stays when the same is asked again";
+const BEGINS: &str = "begins with 0";
 const REQUEST: &str = "request.";
 const OR: &str = " or ";
 const WITH: &str = " with ";
@@ -364,6 +369,7 @@ impl<'t> Parser<'t> {
             }
             None if self.cursor.eat(LISTS) => Invariant::Lists(field),
             None if self.cursor.eat(AGAIN) => Invariant::Again(field),
+            None if self.cursor.eat(BEGINS) => Invariant::Begins(field),
             None if self.cursor.eat(COMES) => Invariant::Comes(field, self.with()?),
             None if self.cursor.eat(SORTED) => {
                 Invariant::Sorted(self.keys(&field)?, self.all_asked()?)
@@ -382,7 +388,8 @@ impl<'t> Parser<'t> {
                 }
                 let verbs = Alone::ALL.map(Alone::verb).into_iter();
                 let verbs = verbs.chain(
-                    [ECHOES, EARLIER, REFERS, SUMS, COMES, SORTED, LISTS, AGAIN].map(str::trim_end),
+                    [ECHOES, EARLIER, REFERS, SUMS, COMES, SORTED, LISTS, AGAIN, BEGINS]
+                        .map(str::trim_end),
                 );
                 let ties = Tie::ALL.map(Tie::verb).into_iter().filter(|it| !SUMS.starts_with(it));
                 let verbs: Vec<&str> = verbs.chain(ties).collect();

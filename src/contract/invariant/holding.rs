@@ -31,6 +31,8 @@ pub(super) struct Facts {
     pub(super) repeats: Repeats,
     /// Whether it said a number that can be no time since 1970.
     is_no_time: bool,
+    /// Whether it said a text that is neither a number nor a time: numbers among such texts are words of them.
+    pub(super) is_text: bool,
     /// Whether several rows of one message have it.
     is_of_rows: bool,
     /// Whether the number is one more in each row of a list.
@@ -77,7 +79,10 @@ impl Facts {
     /// It says something behind what it said before.
     pub(super) fn see(&mut self, before: PriorValue<'_>, now: &Comparable<'_>) {
         self.is_of_rows |= before.is_row;
-        self.is_no_time |= now.counted().is_none_or(|number| !may_be_time(number));
+        self.is_no_time |= match now.counted() {
+            Some(number) => !may_be_time(number),
+            None => now.moment().is_none(),
+        };
         for (chances, alone) in self.alone.iter_mut().zip(Alone::ALL) {
             if let Some(held) = alone.holds(before, now) {
                 chances.count(held);
@@ -107,7 +112,7 @@ impl Facts {
         let holds = |alone: &Alone| match alone {
             Alone::Constant | Alone::Unique => self.of(*alone).hold() && several,
             Alone::Counting if self.rows.had > 0 => self.rows.hold() && self.rows.had >= ROWS,
-            _ if self.is_of_rows => false,
+            _ if self.is_of_rows || self.is_text => false,
             Alone::NotDecreasing => {
                 self.of(*alone).hold() && self.of(Alone::Increasing).held >= CHANCES
             }

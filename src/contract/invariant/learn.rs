@@ -17,6 +17,7 @@ use super::alone::PriorValue;
 use super::claim::{Field, Invariant, Path};
 use super::earlier::{Counted as CountedReferring, Referring};
 use super::echo::{Echoes, said};
+use super::first::Beginnings;
 use super::holding::{Facts, Reference};
 use super::kept::Kept;
 use super::number::Numbers;
@@ -48,6 +49,7 @@ pub struct Learner {
     onward: Onward,
     within: Within,
     kept: Kept,
+    beginnings: Beginnings,
     traces: u32,
 }
 
@@ -131,6 +133,7 @@ impl Learner {
         self.onward.learn(recording, trace);
         let is_asked = request.iter().any(|it| !self.names.spelled(it.path).starts_with('{'));
         self.kept.learn(&self.names, recording, (trace, is_asked), events);
+        self.beginnings.learn(&self.names, recording, events);
         self.within.learn(&self.names, recording, events);
         let sights = events.iter().map(|(_, sights)| &sights[..]);
         self.sorted.learn(&self.names, trace.request, sights);
@@ -175,15 +178,23 @@ impl Learner {
         }
         self.numbers.learn(&self.names, recording, &request, &events);
         self.pairs.learn(&self.names, recording, &events);
+        self.beginnings.learn(&self.names, recording, &events);
         self.texts.learn(&mut self.names, recording, &events);
         self.learn_echoes(recording, &request, &events);
         let mut current = Current::default();
         for (tag, sights) in &events {
             current.identity = identity(*tag, sights);
             current.event += 1;
-            for sight in sights.iter().filter(|sight| sight.value.is_plain()) {
+            for sight in sights {
+                let is_text = sight.value.said().is_some() && sight.value.ordered().is_none();
                 for tag in [None, Some(*tag)] {
                     let field = self.names.field(tag, sight.path);
+                    if is_text {
+                        self.facts.entry(field).or_default().is_text = true;
+                    }
+                    if !sight.value.is_plain() {
+                        continue;
+                    }
                     if let Some(key) = sight.value.key() {
                         if tag.is_some() {
                             self.refer(field, key, &mut current);
@@ -232,7 +243,8 @@ impl Learner {
         let sorted = self.sorted.holding(&self.names);
         let all = numbers.chain(pairs).chain(texts).chain(echoes).chain(sorted);
         let all = all.chain(self.presence.holding(&self.names)).chain(self.onward.holding());
-        all.chain(self.within.holding(&self.names)).chain(self.kept.holding(&self.names))
+        let all = all.chain(self.within.holding(&self.names));
+        all.chain(self.kept.holding(&self.names)).chain(self.beginnings.holding(&self.names))
     }
 
     /// What was counted, in the order of the fields.

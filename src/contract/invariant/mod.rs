@@ -31,6 +31,7 @@ mod check;
 mod claim;
 mod earlier;
 mod echo;
+mod first;
 mod holding;
 mod kept;
 mod learn;

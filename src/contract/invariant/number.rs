@@ -19,8 +19,7 @@ use super::learn::{FieldNumbers, Map, Sight, Sights, identity};
 use super::sorted::is_of_row;
 use super::tie::{Tie, is_equal};
 use super::trace::Comparable;
-use crate::identity::{Meaning, is_epoch, is_moment};
-use crate::text::date::since_1970;
+use crate::identity::{Meaning, is_epoch};
 
 /// A claim has at most this probability by chance.
 pub(super) const CHANCE: f64 = 0.01;
@@ -397,7 +396,6 @@ fn totals(names: &FieldNumbers, sights: &[Sight<'_>]) -> Quantities {
 /// When it is what a field says, in milliseconds since 1970.
 pub(super) fn time(path: &str, value: &Comparable<'_>) -> Option<f64> {
     const MILLISECONDS: i32 = 13;
-    const LONGEST_TIME: usize = 48;
     match value {
         // In seconds at least.
         Comparable::Number(number) if *number >= 1e9 => {
@@ -407,14 +405,7 @@ pub(super) fn time(path: &str, value: &Comparable<'_>) -> Option<f64> {
             let to_ms = 10_f64.powi(MILLISECONDS - i32::try_from(digits).ok()?);
             is_time.then_some(number * to_ms)
         }
-        Comparable::Text(spelled) if spelled.len() <= LONGEST_TIME => {
-            let said = spelled.trim_matches('"');
-            is_moment(said).then(|| since_1970(said)).flatten().map(|ms| ms as f64)
-        }
-        Comparable::Number(_)
-        | Comparable::Text(_)
-        | Comparable::Key(_)
-        | Comparable::Length(_) => None,
+        _ => value.moment(),
     }
 }
 

@@ -6,7 +6,8 @@ use super::claim::Path;
 use super::earlier::Earlier;
 use crate::config::LONGEST_TUPLE;
 use crate::contract::order::Extent;
-use crate::identity::{is_mixed, refers};
+use crate::identity::{is_mixed, is_moment, refers};
+use crate::text::date::since_1970;
 use crate::text::json::{Container, Text, Token, Tokens, unescape};
 
 /// Values below so many containers are not looked at.
@@ -92,9 +93,22 @@ impl Comparable<'_> {
         digits.parse().ok().filter(|_| is_number)
     }
 
+    /// When a text says that it is, in milliseconds since 1970.
+    pub(super) fn moment(&self) -> Option<f64> {
+        const LONGEST_TIME: usize = 48;
+        let Self::Text(spelled) = self else { return None };
+        let said = Some(spelled.trim_matches('"')).filter(|_| spelled.len() <= LONGEST_TIME);
+        said.filter(|said| is_moment(said)).and_then(since_1970).map(|ms| ms as f64)
+    }
+
+    /// What one may be behind another by: what it counts, or when it is.
+    pub(super) fn ordered(&self) -> Option<f64> {
+        self.counted().or_else(|| self.moment())
+    }
+
     /// Whether something may hold of it alone.
     pub(super) fn is_plain(&self) -> bool {
-        matches!(self, Self::Key(_)) || self.counted().is_some()
+        matches!(self, Self::Key(_)) || self.ordered().is_some()
     }
 }
 

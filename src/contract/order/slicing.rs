@@ -11,7 +11,7 @@ use super::choice::Code;
 use super::edges::{Edges, Letter, Place, Witness};
 use super::expression::Between;
 use super::word::{Token, Word};
-use crate::identity::refers;
+use crate::identity::{Meaning, is_epoch, is_moment, refers};
 
 /// How words are cut into slices.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +60,8 @@ impl Slicing {
         let keys: BTreeSet<&str> =
             tokens().flat_map(|token| &token.keys).map(|(key, _)| key.as_str()).collect();
         let keys = &keys | &referred_to(&words);
-        let keys = keys.into_iter().filter(|key| words.iter().any(|word| has_several(key, word)));
+        let keys = keys.into_iter().filter(|key| !is_time(key, &words));
+        let keys = keys.filter(|key| words.iter().any(|word| has_several(key, word)));
         let keys = keys.filter(|key| words.iter().any(|word| ties(key, word)));
         let mut flat = Edges::default();
         words.iter().for_each(|word| flat.add(word.letters()));
@@ -267,6 +268,16 @@ fn is_name(key: &str, words: &[&Word]) -> (bool, bool) {
     let comes_again =
         values.any(|(value, witness)| *seen.entry(value).or_insert(witness) != witness);
     (comes_again, !refers(key))
+}
+
+/// Whether a key says when something was: what comes in the same second does not belong together for that.
+fn is_time(key: &str, words: &[&Word]) -> bool {
+    let name = key.rsplit('.').next().unwrap_or(key);
+    let is_named = Meaning::of(name) == Meaning::Moment;
+    let is_one = |json: &str| is_moment(json.trim_matches('"')) || is_named && is_epoch(json);
+    let mut values =
+        words.iter().flat_map(|word| word.tokens.iter().filter_map(|token| token.key(key)));
+    values.all(is_one)
 }
 
 /// Whether a field may tell slices apart: it says a text or a number.

@@ -13,7 +13,7 @@ use std::hash::BuildHasher as _;
 
 use foldhash::fast::FixedState;
 
-use super::about::LOOKED_AT;
+use super::about::{About, LOOKED_AT};
 use super::draft::{Draft, Position, ShownPlaces};
 use super::forms::{self, SharedRequest};
 use super::instead::hardly_chance;
@@ -22,6 +22,7 @@ use super::rule::Rule;
 use super::traits::{Of, TraitChange};
 use super::values::{First, ID, ValuePlace, Values, ValuesByPlace, values};
 use super::weight::{CHANCE_OF_ALL, is_outcome};
+use crate::contract::invariant::{Field, Invariant};
 use crate::contract::order::{FEWEST, exact};
 use crate::contract::shape::Recordings;
 use crate::contract::{Answer, Contract, cassette_of};
@@ -356,7 +357,15 @@ fn is_told(other: &Draft, draft: &Draft) -> bool {
             .path
             .strip_prefix(&*other.path)
             .is_some_and(|field| other.key.split(' ').next() == field.strip_prefix('.'));
-    other.part == draft.part
-        && other.verdict != Verdict::Trim
-        && (tells_kinds || field(other) == field(draft))
+    let begins = match &other.about {
+        About::Tie(Invariant::Begins(Field { path, .. })) => {
+            let before = draft.path.strip_suffix(path.as_str());
+            before.is_some_and(|before| before.is_empty() || before.ends_with('.'))
+        }
+        _ => false,
+    };
+    begins
+        || other.part == draft.part
+            && other.verdict != Verdict::Trim
+            && (tells_kinds || field(other) == field(draft))
 }

@@ -234,7 +234,7 @@ fn where_a_count_begins_and_names_of_events_by_which_streams_go_on_are_told() {
     let streams = |first: usize, has_id: bool| {
         let message = move |number: usize| {
             let id = if has_id { format!("\nid: {number}") } else { String::new() };
-            format!(r#"{{"type":"piece","index":{}}}{id}"#, first + number)
+            format!(r#"{{"type":"piece","place":{}}}{id}"#, first + number)
         };
         let stream = |number: usize| {
             let asked = format!(r#"{{"text":"q {number}"}}"#);

@@ -9,6 +9,7 @@ mod forms;
 mod headlines;
 mod instead;
 mod kept;
+mod looks;
 mod names;
 mod numbers;
 mod one_of;
