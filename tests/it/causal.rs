@@ -140,6 +140,50 @@ fn called(session: &Session, calls: &[(u32, char)]) -> Vec<(u32, char)> {
     calls.iter().map(|_| answer(stream.data())).collect()
 }
 
+/// A watch that is asked for with a `POST`, goes on for ever, and tells what is put, which no identifier names.
+fn watched() -> Upstream {
+    let put = Arc::new(Gate::new());
+    Upstream::start(move |asked, wire| {
+        if asked.path().ends_with("/watch") {
+            wire.send(EVENTS);
+            wire.send_chunk("data: created\n\n");
+            for _ in 0..2 {
+                put.pass();
+                wire.send_chunk("data: put\n\n");
+            }
+            wire.wait_for_end();
+        } else {
+            put.open();
+            wire.send(json(200, "{}"));
+        }
+        Then::KeepAlive
+    })
+}
+
+fn watch(session: &Session) {
+    let mut stream = open(session, "/watch");
+    assert_eq!(stream.data(), "data: created\n\n");
+    for _ in 0..2 {
+        assert!(stream.is_silent(MOMENT), "nothing is put yet");
+        post(&format!("{}/put", session.url()), "{\"key\":\"a\"}");
+        assert_eq!(stream.data(), "data: put\n\n");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_that_its_client_left_goes_on_in_step_with_what_else_it_did() {
+    let (stage, upstream) = (Stage::new(), watched());
+    let session = stage.session(Mode::Record).upstream(upstream.url()).grace(Duration::ZERO);
+    let session = session.start().await.unwrap();
+    watch(&session);
+    session.finish().await.unwrap();
+    assert_eq!(stage.cassette().interactions[0].end(), End::ClientClosed);
+
+    let session = stage.replay().await;
+    watch(&session);
+    session.finish().await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_that_was_held_back_has_the_id_of_its_own_call() {
     let (sender, receiver) = std::sync::mpsc::channel::<String>();

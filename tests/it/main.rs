@@ -17,6 +17,7 @@ mod beside;
 mod carriers;
 mod causal;
 mod change;
+mod chunks;
 mod contract;
 mod conversations;
 mod correlation;

@@ -97,6 +97,7 @@ impl Connection {
                 answered.map(|(mut response, sender)| {
                     response.extensions_mut().insert(driver.clone());
                     response.extensions_mut().insert(ear.heard());
+                    ear.chunks().map(|sizes| response.extensions_mut().insert(sizes));
                     (response, sender.map(|sender| Sender::Http1(sender, driver, ear)))
                 })
             }

@@ -15,6 +15,7 @@ use hyper::ext::{ReasonPhrase, on_informational};
 use hyper::upgrade::OnUpgrade;
 use tokio::sync::oneshot;
 
+use super::coming::Coming;
 use super::end_to_end::{of_request, of_response, recorded};
 use super::expected::{Expected, Gate, Unwanted};
 use super::fault::ServerFault;
@@ -418,8 +419,8 @@ fn noted(
     }
     // The answer goes out as HTTP/1.1, whatever it came in as.
     let spoken = std::mem::replace(&mut head.version, http::Version::HTTP_11);
-    let driver = head.extensions.remove();
-    Response::from_parts(head, Answered::new((body, driver), spoken, take, patience, unwanted))
+    let coming = Coming::new(body, head.extensions.remove(), head.extensions.remove());
+    Response::from_parts(head, Answered::new(coming, spoken, take, patience, unwanted))
 }
 
 /// Writes the head of an answer down that opens a WebSocket, and lets it begin.

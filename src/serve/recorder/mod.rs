@@ -5,6 +5,7 @@
 
 mod arrived;
 mod clock;
+mod coming;
 mod connection;
 mod crash;
 mod driver;

@@ -3,16 +3,15 @@
 use std::collections::VecDeque;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::Version;
 use http_body::{Body, Frame, SizeHint};
-use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep};
 
-use super::driver::Driver;
+use super::coming::Coming;
 use super::expected::Unwanted;
 use super::take::Take;
 use crate::cassette::End;
@@ -38,11 +37,9 @@ pub(super) struct Answered {
 
 #[derive(Debug)]
 struct AnswerSource {
-    body: Incoming,
+    body: Coming,
     /// What has come, and how much of it was noted.
-    coming: Option<(Frame<Bytes>, usize)>,
-    /// What lets more of the body come, if it is not told by itself.
-    driver: Option<Driver>,
+    come: Option<(Frame<Bytes>, usize)>,
     /// What has come and is written.
     ready: VecDeque<Option<Result<Frame<Bytes>, Cut>>>,
     spoken: Version,
@@ -50,7 +47,6 @@ struct AnswerSource {
     patience: Patience,
     /// The deadline of the silence, moved lazily: looked at when the timer fires.
     timer: Pin<Box<Sleep>>,
-    heard: Instant,
     /// Whether anything of the body came.
     begun: bool,
     /// When the client left.
@@ -65,7 +61,7 @@ const GIVEN_UP: Duration = Duration::from_millis(50);
 
 impl Answered {
     pub(super) fn new(
-        (body, driver): (Incoming, Option<Driver>),
+        body: Coming,
         spoken: Version,
         take: Option<Arc<Take>>,
         patience: Patience,
@@ -73,18 +69,15 @@ impl Answered {
     ) -> Self {
         let ready = VecDeque::new();
         let timer = Box::pin(tokio::time::sleep(patience.silence));
-        let heard = Instant::now();
-        let (coming, begun, left, over) = (None, false, None, false);
+        let (come, begun, left, over) = (None, false, None, false);
         let mut source = AnswerSource {
             body,
-            coming,
-            driver,
+            come,
             ready,
             spoken,
             take,
             patience,
             timer,
-            heard,
             begun,
             left,
             over,
@@ -133,13 +126,12 @@ impl AnswerSource {
     }
 
     fn next(&mut self, context: &mut Context<'_>) -> Polled {
-        if self.coming.is_some() {
+        if self.come.is_some() {
             return self.note(context).map(|frame| Some(Ok(frame)));
         }
-        match self.come(context) {
+        match self.body.poll(context) {
             Poll::Ready(Some(Ok(frame))) => {
-                self.heard = Instant::now();
-                self.coming = Some((frame, 0));
+                self.come = Some((frame, 0));
                 self.note(context).map(|frame| Some(Ok(frame)))
             }
             Poll::Ready(Some(Err(_))) => {
@@ -154,15 +146,16 @@ impl AnswerSource {
                 self.end(End::Complete);
                 Poll::Ready(None)
             }
-            Poll::Pending => self.poll_silence(context),
+            Poll::Pending => {
+                ready!(self.poll_silence(context));
+                if let Some(held) = self.body.take() {
+                    self.come = Some((Frame::data(held), 0));
+                    return self.note(context).map(|frame| Some(Ok(frame)));
+                }
+                self.end(End::Timeout);
+                Poll::Ready(Some(Err(Cut)))
+            }
         }
-    }
-
-    fn come(&mut self, context: &mut Context<'_>) -> Poll<Option<hyper::Result<Frame<Bytes>>>> {
-        let come = Pin::new(&mut self.body).poll_frame(context);
-        let Some(driver) = self.driver.as_ref().filter(|_| come.is_pending()) else { return come };
-        driver.go_on();
-        Pin::new(&mut self.body).poll_frame(context)
     }
 
     /// hyper takes a stream of HTTP/2 that the server resets with `NO_ERROR` for a whole one. Only
@@ -171,12 +164,12 @@ impl AnswerSource {
         self.spoken == Version::HTTP_2 && !self.body.is_end_stream()
     }
 
-    fn poll_silence<T>(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<T, Cut>>> {
+    /// Waits until the server has been silent for too long.
+    fn poll_silence(&mut self, context: &mut Context<'_>) -> Poll<()> {
         while self.timer.as_mut().poll(context).is_ready() {
-            let deadline = self.heard + self.patience.silence;
+            let deadline = self.body.heard + self.patience.silence;
             if deadline <= Instant::now() {
-                self.end(End::Timeout);
-                return Poll::Ready(Some(Err(Cut)));
+                return Poll::Ready(());
             }
             self.timer.as_mut().reset(deadline);
         }
@@ -188,10 +181,10 @@ impl AnswerSource {
     fn note(&mut self, context: &mut Context<'_>) -> Poll<Frame<Bytes>> {
         if !self.begun && self.left.is_some_and(|left| left.elapsed() > GIVEN_UP) {
             self.end(End::ClientClosed);
-            return self.coming.take().map_or(Poll::Pending, |(frame, _)| Poll::Ready(frame));
+            return self.come.take().map_or(Poll::Pending, |(frame, _)| Poll::Ready(frame));
         }
         self.begun = true;
-        if let (Some(take), Some((frame, noted))) = (&self.take, &mut self.coming) {
+        if let (Some(take), Some((frame, noted))) = (&self.take, &mut self.come) {
             if let Some(bytes) = frame.data_ref().filter(|bytes| !bytes.is_empty()) {
                 let part = bytes.slice(*noted..bytes.len().min(*noted + BYTES));
                 take.part(&part);
@@ -207,7 +200,7 @@ impl AnswerSource {
                 take.trailers(trailers);
             }
         }
-        let Some((frame, _)) = self.coming.take() else { return Poll::Pending };
+        let Some((frame, _)) = self.come.take() else { return Poll::Pending };
         if self.body.is_end_stream() {
             self.end(End::Complete);
         }
@@ -235,14 +228,14 @@ impl Body for Answered {
 
     fn is_end_stream(&self) -> bool {
         let is_over = |source: &AnswerSource| {
-            source.ready.is_empty() && source.coming.is_none() && source.body.is_end_stream()
+            source.ready.is_empty() && source.come.is_none() && source.body.is_end_stream()
         };
         self.source.as_ref().is_none_or(is_over)
     }
 
     fn size_hint(&self) -> SizeHint {
         let whole = self.source.as_ref();
-        let whole = whole.filter(|source| source.ready.is_empty() && source.coming.is_none());
+        let whole = whole.filter(|source| source.ready.is_empty() && source.come.is_none());
         whole.map_or_else(SizeHint::default, |source| source.body.size_hint())
     }
 }
@@ -301,7 +294,7 @@ where
 
     fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Polled<B::Error> {
         while !self.over {
-            match std::task::ready!(Pin::new(&mut self.inner).poll_frame(context)) {
+            match ready!(Pin::new(&mut self.inner).poll_frame(context)) {
                 Some(Ok(frame)) if frame.is_data() => {
                     let piece = frame.into_data().unwrap_or_default();
                     let piece = self.rewriter.push(piece);

@@ -145,6 +145,7 @@ impl Meanwhile {
                 let until = if shows {
                     Until::Done(asking)
                 } else if answer.is_listening()
+                    || is_left(answer)
                     || is_silent(answer, chunks)
                     || index.polls(answer, chunks, interaction, &feeds)
                 {
@@ -325,6 +326,12 @@ async fn come(gate: Gate, answer: usize, run: watch::Sender<RunProgress>) -> Wai
 fn came_whole(answer: &Interaction) -> bool {
     let body = answer.response().map(|response| &response.body);
     !answer.is_listening() && matches!(body, Some(Body::Whole(_)))
+}
+
+/// Whether the client left a stream that went on: it listened there beside what else it did, as to a `GET`.
+fn is_left(answer: &Interaction) -> bool {
+    let body = answer.response().map(|response| &response.body);
+    answer.end() == End::ClientClosed && matches!(body, Some(Body::Stream(_)))
 }
 
 /// Whether nothing came behind so many chunks but the end. It came a while later, or what the client had asked was

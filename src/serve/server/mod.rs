@@ -5,6 +5,7 @@ mod answer;
 mod arrival;
 #[cfg(feature = "proxy")]
 mod authority;
+mod chunks;
 mod early;
 mod listen;
 mod origin;
@@ -25,6 +26,7 @@ pub use answer::{
     no_answer, problem,
 };
 pub use arrival::{Arrival, header_map, without};
+pub use chunks::{ChunkSizes, Joining};
 pub use early::{Early, Unread};
 pub use listen::{FieldNames, Handler, MOST_FIELDS, Refusal, Server};
 pub use origin::{

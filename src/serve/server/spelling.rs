@@ -20,6 +20,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 
+use super::chunks::{ChunkReader, ChunkSizes};
 use crate::cassette::Headers;
 use crate::serve::lock;
 
@@ -54,6 +55,8 @@ pub struct Ear(Arc<Mutex<Listening>>);
 struct Listening {
     head: Vec<u8>,
     is_whole: bool,
+    /// What reads the sizes of the chunks behind it.
+    chunks: Option<ChunkReader>,
 }
 
 impl Ear {
@@ -68,6 +71,11 @@ impl Ear {
         Head(std::mem::take(&mut listening.head))
     }
 
+    /// The sizes of the chunks in which the body comes behind it, if it comes in some.
+    pub fn chunks(&self) -> Option<ChunkSizes> {
+        lock(&self.0).chunks.as_ref().map(ChunkReader::sizes)
+    }
+
     /// Takes what came from the server.
     pub fn hear(&self, bytes: &[u8]) {
         lock(&self.0).hear(bytes);
@@ -80,6 +88,7 @@ impl Listening {
 
     fn hear(&mut self, bytes: &[u8]) {
         if self.is_whole {
+            self.chunks.iter_mut().for_each(|chunks| chunks.read(bytes));
             return;
         }
         let known = self.head.len().saturating_sub("\n\r".len());
@@ -90,8 +99,10 @@ impl Listening {
             let is_interim = self.head.get(b"HTTP/1.1 ".len()) == Some(&b'1')
                 && !self.head[9..].starts_with(b"101");
             if !is_interim {
-                self.head.truncate(end);
+                let behind = self.head.split_off(end);
                 self.is_whole = true;
+                self.chunks = is_chunked(&self.head).then(ChunkReader::default);
+                self.chunks.iter_mut().for_each(|chunks| chunks.read(&behind));
                 return;
             }
             self.head.drain(..end);
@@ -100,6 +111,19 @@ impl Listening {
         self.is_whole = self.head.len() > Self::LONGEST;
     }
 }
+
+/// Whether a head says that the body comes in chunks.
+fn is_chunked(head: &[u8]) -> bool {
+    let mut lines = head.split(|byte| *byte == b'\n').skip(1);
+    lines.any(|line| {
+        let name = split_at(line, b':').unwrap_or_default();
+        let value = line[name.len()..].trim_ascii();
+        let coding = &value[value.len().saturating_sub(CHUNKED.len())..];
+        name.eq_ignore_ascii_case(b"transfer-encoding") && coding.eq_ignore_ascii_case(CHUNKED)
+    })
+}
+
+const CHUNKED: &[u8] = b"chunked";
 
 /// Where a head ends that has no end before `from`.
 fn end_of_head(bytes: &[u8], from: usize) -> Option<usize> {
