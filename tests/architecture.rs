@@ -202,7 +202,7 @@ fn no_type_name_has_four_meanings() {
 }
 
 /// The limits in docs/limits.md: what stands in their second column, and the code that makes it so.
-const LIMITS: [(&str, &str, &str); 29] = [
+const LIMITS: [(&str, &str, &str); 30] = [
     ("300 s", "serve/recording.rs", "silence: Duration::from_secs(300)"),
     ("5 s", "serve/recording.rs", "grace: Duration::from_secs(5)"),
     (
@@ -222,6 +222,7 @@ const LIMITS: [(&str, &str, &str); 29] = [
     ("100", "serve/recorder/interim.rs", "const MOST: usize = 100;"),
     ("256", "serve/recorder/pool.rs", "const KEPT: usize = 256;"),
     ("1 s", "serve/recorder/pool.rs", "const KEPT_FOR: Duration = Duration::from_secs(1);"),
+    ("1 MiB", "serve/server/chunks.rs", "const LONGEST: u64 = 1 << 20;"),
     ("1 MiB", "serve/server/origin.rs", "const READ_WHOLE: u64 = 1024 * 1024;"),
     (
         "50 ms; a request 1 s",

@@ -71,6 +71,12 @@ pub(super) fn with_parameters<'s>(
     Some(format!("{{{parameters}{comma}{inside}").into())
 }
 
+/// Whether what a client says, as JSON, has a word or a JSON text as a value. What a member is called is not said.
+pub(super) fn says(said: &str, word: &str) -> bool {
+    let mut behind = said.match_indices(word).map(|(at, _)| &said[at + word.len()..]);
+    behind.any(|rest| !rest.trim_start_matches('"').trim_start().starts_with(':'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -513,15 +513,10 @@ impl Answer {
         self.asked.as_deref().or(self.fields.as_deref())
     }
 
-    /// Whether its request says a word, or a JSON text. What a member is called is not said.
+    /// Whether its request says a word, or a JSON text.
     pub(crate) fn is_asked(&self, word: &str) -> bool {
-        let is_value = |said: &String| {
-            let behind = said.match_indices(word).map(|(at, _)| &said[at + word.len()..]);
-            behind
-                .into_iter()
-                .any(|rest| !rest.trim_start_matches('"').trim_start().starts_with(':'))
-        };
-        [&self.asked, &self.fields, &self.parameters].into_iter().flatten().any(is_value)
+        let said = [&self.asked, &self.fields, &self.parameters];
+        said.into_iter().flatten().any(|said| asked::says(said, word))
     }
 
     /// Whether the client had said a word in a field of that name by then.
