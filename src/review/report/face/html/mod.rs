@@ -107,7 +107,7 @@ impl Standing {
     fn meaning(self) -> &'static str {
         match self {
             Self::Open(Verdict::Breaking) => "a client can break, and a recording shows it",
-            Self::Open(Verdict::Unproven) => "it may break a client; too few recordings tell",
+            Self::Open(Verdict::Unproven) => "it may break a client; the recordings do not tell",
             Self::Open(Verdict::Compatible) => "it breaks no client; that is proved",
             Self::Open(Verdict::Trim) => "it is not seen any more",
             Self::Approved => "somebody has looked at it and gave a reason",
