@@ -202,6 +202,19 @@ impl Error {
         self.0.interaction
     }
 
+    /// What went wrong and what caused it, without the place.
+    #[cfg(any(feature = "cli", feature = "insta"))]
+    pub(crate) fn why(&self) -> String {
+        let number = self.0.interaction.map(|number| format!(" in interaction {}", number + 1));
+        let mut why = format!("{}{}", self.0.kind, number.unwrap_or_default());
+        let mut source = self.source();
+        while let Some(cause) = source {
+            why.push_str(&format!(": {cause}"));
+            source = cause.source();
+        }
+        why
+    }
+
     /// Whether requests had no recorded answer.
     pub fn is_miss(&self) -> bool {
         matches!(self.0.kind, Kind::Missed { .. })

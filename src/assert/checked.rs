@@ -101,6 +101,7 @@ pub(crate) fn checked(cassettes: &Path, only: Option<&Path>) -> Result<Checked> 
     report.approve(&store::load_approvals(&store::find_approvals(cassettes))?);
     // What is accepted by now may still be a change against the branch that it is merged into.
     report.stale.clear();
+    report.unreadable = unread.iter().map(store::unreadable).collect();
     // What is written otherwise, and means the same, is as it was accepted.
     findings.retain(|finding| {
         let mut changes = report.changes.iter();

@@ -129,12 +129,8 @@ impl Diff {
     pub(super) fn run(self) -> Result<Exit> {
         let (mut old, mut new) = self.sides()?;
         let unread = set_aside(&mut old, &mut new);
-        if [&old, &new].iter().all(|it| it.side.cassettes.is_empty() && it.side.accepted.is_empty())
-            && !unread.is_empty()
-        {
-            return tell::unread(unread, Exit::Agrees);
-        }
         let mut report = compared(&old, &new, self.new_fields);
+        report.unreadable = unread.iter().map(store::unreadable).collect();
         let file = self.approvals.as_deref().map(absolute);
         let file = file.unwrap_or_else(|| store::find_approvals(&absolute(Path::new("."))));
         self.note_approvals(&report, &file)?;

@@ -61,7 +61,7 @@ pub(crate) use proving::{Asserted, is_asserted};
 #[cfg(feature = "cli")]
 pub(crate) use regular::read_text;
 #[cfg(any(feature = "cli", feature = "insta"))]
-pub(crate) use repository::in_repository;
+pub(crate) use repository::{in_repository, unreadable};
 #[cfg(feature = "review")]
 pub use {
     approvals::{add_approvals, find_approvals, load_approvals},

@@ -307,6 +307,18 @@ fn the_action_is_silent_where_nothing_changed_but_mends_an_earlier_comment() {
 }
 
 #[test]
+fn a_cassette_that_cannot_be_read_becomes_a_comment() {
+    let repository = Repository::new();
+    repository.stage.write("work/cassettes/approve_tokens.json", "<<<<<<< HEAD\n");
+
+    let job = repository.action(&[("run", "true")]);
+
+    assert_eq!(job.status, Some(2), "{}", job.log);
+    let comment = repository.comment().unwrap();
+    assert!(comment.contains("1 cassette could not be read: `cassettes/approve"), "{comment}");
+}
+
+#[test]
 fn the_action_ends_as_the_command_does_and_keeps_the_reports() {
     let repository = Repository::broken();
 

@@ -1,5 +1,7 @@
 //! A cassette that cannot be read, among others.
 
+use serde_json::{Value, json};
+
 use crate::retape::{Stage, said, told};
 use crate::support::upstream::Upstream;
 
@@ -32,6 +34,63 @@ fn a_cassette_that_cannot_be_read_is_told_once_the_others_are_done() {
     check(&["check"], "/z");
     check(&["check", "--evidence"], "/z");
     check(&["diff", "cassettes", "cassettes"], "");
+}
+
+#[test]
+fn every_report_opens_with_the_cassette_that_could_not_be_read() {
+    let stage = damaged();
+    stage.write("cassettes/m.json", "<<<<<<< HEAD\n{}\n");
+    stage.write(".git/HEAD", "");
+    let shown = |arguments: &[&str]| told(&stage.retape(arguments).output().unwrap());
+    let diff = |format| shown(&["diff", "cassettes", "cassettes", "--format", format]);
+    let why = "not a cassette: expected value at line 1 column 1";
+    let headline = |literal: &str| {
+        let file = format!("{literal}cassettes/m.json{literal}");
+        format!("1 cassette could not be read: {file}: {why}; nothing else changed")
+    };
+
+    let text = diff("text").replace('\n', " ");
+    assert!(text.starts_with(&headline("`")), "{text}");
+    let markdown = diff("markdown");
+    assert!(markdown.starts_with(&format!("❌ **{}** ", headline("`"))), "{markdown}");
+    let html = diff("html");
+    assert!(html.contains(&format!("<title>{}</title>", headline("`"))), "{html}");
+    assert!(html.contains("data-standing=\"breaking\""), "{html}");
+    let github = diff("github");
+    let error = "::error file=cassettes/m.json,line=1,title=retape::this cassette could not";
+    assert!(github.starts_with(error), "{github}");
+    assert!(!github.contains("::nothing changed"), "{github}");
+    let junit = diff("junit");
+    assert!(junit.contains("tests=\"1\" failures=\"0\" errors=\"1\""), "{junit}");
+    assert!(junit.contains(&format!("<error message=\"`cassettes/m.json`: {why}\"")), "{junit}");
+    let sarif: Value = serde_json::from_str(&diff("sarif")).unwrap();
+    let invocation = &sarif["runs"][0]["invocations"][0];
+    assert_eq!(invocation["executionSuccessful"], false);
+    let place = &invocation["toolExecutionNotifications"][0]["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "cassettes/m.json");
+    let json: Value = serde_json::from_str(&diff("json")).unwrap();
+    let unreadable = json!([{"file": "cassettes/m.json", "line": 1, "why": why}]);
+    assert_eq!((&json["unreadable"], &json["fails"]), (&unreadable, &Value::Bool(true)));
+    let check = shown(&["check", "--format", "markdown"]);
+    assert!(check.starts_with("❌ **1 cassette could not be read: "), "{check}");
+}
+
+#[test]
+fn each_of_several_cassettes_that_could_not_be_read_is_in_the_report() {
+    let stage = Stage::new();
+    for name in ["a", "b", "c"] {
+        stage.write(&format!("cassettes/{name}.json"), "{}");
+    }
+
+    for format in ["text", "markdown", "html", "json", "junit", "sarif", "github"] {
+        let diff = ["diff", "cassettes", "cassettes", "--format", format];
+        let output = stage.retape(&diff).output().unwrap();
+
+        let told = told(&output);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        let all = ["a.json", "b.json", "c.json"].iter().all(|name| told.contains(name));
+        assert!(all, "{format}: {told}");
+    }
 }
 
 #[test]

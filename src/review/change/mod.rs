@@ -54,6 +54,6 @@ pub use group::Group;
 pub use report::{
     CaseEdges, CassettePair, Change, ContractPair, Difference, Direction, Edge, Exchange,
     InteractionPair, Mark, MovedCassette, NewTrace, Part, Place, Possible, Report, Side, State,
-    Verdict, Witnesses,
+    Unreadable, Verdict, Witnesses,
 };
 pub use rule::Rule;

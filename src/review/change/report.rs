@@ -30,6 +30,8 @@ pub struct Report {
     pub unaccepted: Vec<Endpoint>,
     /// The endpoints of which nothing was compared but status and media type: their answers are no JSON.
     pub unread: Vec<Endpoint>,
+    /// The cassettes that could not be read, so that nothing is known of what they show.
+    pub unreadable: Vec<Unreadable>,
     /// Whether what is unproven fails, too.
     pub strict: bool,
 }
@@ -49,6 +51,17 @@ pub struct Side {
     /// Those of which a contract was accepted.
     #[serde(skip)]
     pub accepted: Vec<Endpoint>,
+}
+
+/// A cassette that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unreadable {
+    /// Its file, from the root of the repository; of a revision, with the revision before it.
+    pub file: String,
+    /// The line that cannot be read, if it is known.
+    pub line: Option<usize>,
+    /// Why, in a fragment without a full stop.
+    pub why: String,
 }
 
 /// What a change means to whoever relies on what was promised.
@@ -395,9 +408,9 @@ fn as_text<S: Serializer>(endpoint: &Endpoint, serializer: S) -> Result<S::Ok, S
 }
 
 impl Report {
-    /// Whether something breaks a client and is not approved.
+    /// Whether something breaks a client and is not approved, or a cassette could not be read.
     pub fn fails(&self) -> bool {
-        self.changes.iter().any(|change| self.fails_by(change))
+        !self.unreadable.is_empty() || self.changes.iter().any(|change| self.fails_by(change))
     }
 
     /// Whether it fails by this change.

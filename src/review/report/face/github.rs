@@ -1,16 +1,16 @@
 //! Annotations of GitHub's workflows.
 
 use super::told::{counts, file, headline, line, lines, route};
-use crate::review::change::{Group, Report, Verdict};
+use crate::review::change::{Group, Report, Unreadable, Verdict};
 use crate::review::report::line::visible;
 
 /// GitHub shows so many annotations of a level in a step; the last one says how many there are.
 const MOST: usize = 9;
 
-/// Shows a report as workflow commands: an error for what fails, a notice for what is unproven and does
+/// Shows a report as workflow commands: an error for what could not be read or fails, a notice for what is unproven and does
 /// not, and a notice about the rest.
 pub(super) fn github(report: &Report) -> String {
-    let mut text = String::new();
+    let mut text: String = report.unreadable.iter().take(MOST).map(unread).collect();
     for verdict in [Verdict::Breaking, Verdict::Unproven] {
         let mut all = report.groups();
         all.retain(|group| group.change.is_open() && group.change.verdict == verdict);
@@ -29,6 +29,15 @@ pub(super) fn github(report: &Report) -> String {
     let said = format!("{} ({})", headline(report, &route), counts(report));
     text.push_str(&format!("::notice title=retape::{}\n", data(&said)));
     text
+}
+
+fn unread(cassette: &Unreadable) -> String {
+    format!(
+        "::error file={},line={},title=retape::this cassette could not be read: {}\n",
+        property(&cassette.file),
+        cassette.line.unwrap_or(1),
+        data(&cassette.why)
+    )
 }
 
 fn annotation(report: &Report, group: &Group<'_>, level: &str) -> String {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::told::{headline, route};
 use crate::review::change::{
-    Approval, CassettePair, Change, ContractPair, MovedCassette, Report, Verdict,
+    Approval, CassettePair, Change, ContractPair, MovedCassette, Report, Unreadable, Verdict,
 };
 
 /// The version of this form. It grows with changes that a reader of the one before would not understand.
@@ -38,6 +38,7 @@ pub(super) fn json(report: &Report) -> String {
         old: value(&report.old),
         retape_report: VERSION,
         stale_approvals: Each(&report.stale, value),
+        unreadable: Each(&report.unreadable, value),
     };
     let text = serde_json::to_string(&document).expect("all its names are text");
     format!("{text}\n")
@@ -57,6 +58,7 @@ struct Document<'a> {
     old: Value,
     retape_report: u64,
     stale_approvals: Each<'a, Approval>,
+    unreadable: Each<'a, Unreadable>,
 }
 
 /// Items that become JSON one after the other: there may be thousands.

@@ -1,17 +1,18 @@
 //! JUnit XML, which most build servers show.
 
 use super::markup;
-use super::told::lines;
-use crate::review::change::{Group, Report};
+use super::told::{lines, unreadable};
+use crate::review::change::{Group, Report, Unreadable};
 use crate::review::report::line::visible;
 
 /// Shows a report as JUnit XML: one test for each change in all its places, which fails unless it is approved or breaks
-/// nothing. Approvals that are stale are skipped tests.
+/// nothing. A cassette that could not be read is an error. Approvals that are stale are skipped tests.
 pub(super) fn junit(report: &Report) -> String {
     let groups = report.groups();
     let failures = groups.iter().filter(|group| report.fails_by(group.change)).count();
     let test = |group| test(group, report);
-    let mut tests: Vec<String> = groups.iter().map(test).collect();
+    let mut tests: Vec<String> = report.unreadable.iter().map(unread).collect();
+    tests.extend(groups.iter().map(test));
     tests.extend(report.stale.iter().map(|approval| {
         let name = format!("approval {} matches no change any more", approval.fingerprint);
         let reason = text(&approval.reason);
@@ -25,14 +26,23 @@ pub(super) fn junit(report: &Report) -> String {
         tests.push(passed.to_owned());
     }
     let counted = format!(
-        "tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"{}\"",
+        "tests=\"{}\" failures=\"{failures}\" errors=\"{}\" skipped=\"{}\"",
         tests.len(),
+        report.unreadable.len(),
         report.stale.len()
     );
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"retape\" {counted}>\n  \
          <testsuite name=\"retape diff\" {counted}>\n{}  </testsuite>\n</testsuites>\n",
         tests.concat()
+    )
+}
+
+fn unread(cassette: &Unreadable) -> String {
+    let (file, message) = (text(&cassette.file), text(&unreadable(cassette)));
+    format!(
+        "    <testcase classname=\"cassettes\" name=\"{file} can be read\">\
+         <error message=\"{message}\" type=\"unreadable\"/></testcase>\n"
     )
 }
 

@@ -16,7 +16,8 @@ const MARKER: &str = "<!-- retape-report -->";
 /// closes the report.
 const MOST: usize = 62_000;
 
-/// So much may be taken by changes that fail, by others, by contracts, and by cassettes.
+/// So much may be taken by cassettes that could not be read, by changes that fail, by others, by contracts, and by cassettes.
+const UNREADABLE: usize = 10_000;
 const CHANGES: usize = 40_000;
 const OTHERS: usize = 46_000;
 const CONTRACTS: usize = 55_000;
@@ -29,6 +30,7 @@ const DIFFERENCES: usize = 12;
 pub(super) fn markdown(report: &Report) -> String {
     let mut page = Page { text: String::new() };
     page.head(report);
+    page.unread(report);
     page.failing(report);
     page.others(report);
     page.stale(report);
@@ -55,6 +57,17 @@ impl Page {
         self.line("");
         let sides = format!("{} → {}", code(&report.old.name), code(&report.new.name));
         self.line(&format!("{} · {sides}", extent(report, " · ")));
+    }
+
+    /// Each cassette that could not be read, if the first line cannot name them all.
+    fn unread(&mut self, report: &Report) {
+        if report.unreadable.len() < 2 {
+            return;
+        }
+        self.line("\n### Could not be read\n");
+        let block = |it| format!("- {}", sentence(&within(&told::unreadable(it), 600)));
+        let all = report.unreadable.iter().map(block);
+        self.fill(all, report.unreadable.len(), UNREADABLE, "more cassette");
     }
 
     fn failing(&mut self, report: &Report) {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::told::{file, line, lines};
-use crate::review::change::{Change, Group, Report, Rule, Verdict};
+use crate::review::change::{Change, Group, Report, Rule, Unreadable, Verdict};
 use crate::text::percent;
 
 /// The schema of the format.
@@ -21,7 +21,7 @@ pub(super) fn sarif(report: &Report) -> String {
         "version": env!("CARGO_PKG_VERSION"),
         "rules": rules.collect::<Vec<_>>(),
     });
-    let log = json!({
+    let mut log = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
         "runs": [{
@@ -29,7 +29,28 @@ pub(super) fn sarif(report: &Report) -> String {
             "results": results.collect::<Vec<_>>(),
         }],
     });
+    if !report.unreadable.is_empty() {
+        let told = report.unreadable.iter().map(notification);
+        log["runs"][0]["invocations"] = json!([{
+            "executionSuccessful": false,
+            "toolExecutionNotifications": told.collect::<Vec<_>>(),
+        }]);
+    }
     format!("{log:#}\n")
+}
+
+/// What kept it from looking at all there is.
+fn notification(cassette: &Unreadable) -> Value {
+    json!({
+        "level": "error",
+        "message": {"text": format!("this cassette could not be read: {}", cassette.why)},
+        "locations": [{
+            "physicalLocation": {
+                "artifactLocation": {"uri": uri(&cassette.file)},
+                "region": {"startLine": cassette.line.unwrap_or(1)},
+            },
+        }],
+    })
 }
 
 fn result(report: &Report, group: &Group<'_>) -> Value {

@@ -70,6 +70,9 @@ impl Page {
         if [report.changes.len(), report.contracts.len(), cassettes] != [0; 3] {
             wrap(&extent(report, "; "), WIDTH, 3).iter().for_each(|line| self.line(line));
         }
+        for cassette in report.unreadable.iter().skip(1).take(CASSETTES) {
+            self.told(0, Style::Red, &format!("not read: {}", told::unreadable(cassette)), 3);
+        }
     }
 
     /// One change alone.

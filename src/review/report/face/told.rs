@@ -5,18 +5,37 @@ use std::collections::BTreeSet;
 use crate::contract::Endpoint;
 use crate::review::change::{
     CassettePair, Change, Exchange, Group, InteractionPair, Part, Place, Report, Rule, State,
-    Verdict, Witnesses,
+    Unreadable, Verdict, Witnesses,
 };
 use crate::review::report::line::{count, width};
 
-/// The worst that changed, with its place, in a sentence without a full stop; what there is to say if
-/// nothing did.
+/// What could not be read and the worst that changed, with its place, in a sentence without a full stop; what
+/// there is to say if nothing did.
 pub(super) fn headline(report: &Report, place: &dyn Fn(&Endpoint) -> String) -> String {
+    let worst = worst(report, place);
+    let Some(first) = report.unreadable.first() else { return worst };
+    let more = match report.unreadable.len() - 1 {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let all = count(report.unreadable.len(), "cassette");
+    format!("{all} could not be read: {}{more}; {worst}", unreadable(first))
+}
+
+/// Which cassette could not be read, and why.
+pub(super) fn unreadable(cassette: &Unreadable) -> String {
+    format!("`{}`: {}", cassette.file, cassette.why)
+}
+
+fn worst(report: &Report, place: &dyn Fn(&Endpoint) -> String) -> String {
     let is_gone = |change: &&Change| change.verdict == Verdict::Trim && change.approved.is_none();
     let firsts = report.groups().into_iter().map(|group| group.change);
     let open = firsts.filter(|it| it.is_open()).min_by_key(|it| gravity(it));
     // What is gone may be what a client needs: nobody asked.
     let told = open.or_else(|| report.changes.iter().find(is_gone));
+    // Of what could not be read nobody knows.
+    let nothing =
+        if report.unreadable.is_empty() { "nothing changed" } else { "nothing else changed" };
     match told {
         Some(change) if change.verdict == Verdict::Breaking => told_first(change, place),
         Some(change) if change.is_open() && !report.unaccepted.is_empty() => {
@@ -37,10 +56,8 @@ pub(super) fn headline(report: &Report, place: &dyn Fn(&Endpoint) -> String) -> 
             };
             format!("{nothing}: {} at {at}", counts(report))
         }
-        None if report.cassettes.is_empty() && report.contracts.is_empty() => {
-            "nothing changed".to_owned()
-        }
-        None => "nothing changed in what is promised".to_owned(),
+        None if report.cassettes.is_empty() && report.contracts.is_empty() => nothing.to_owned(),
+        None => format!("{nothing} in what is promised"),
     }
 }
 
@@ -89,7 +106,11 @@ fn recorded(report: &Report) -> String {
     let moved = moved(report);
     if changed == 0 {
         // Times, names and header fields are not compared, and may have changed in kind.
-        let nothing = if report.changes.is_empty() { "no cassette" } else { "nothing else" };
+        let nothing = match report.changes.is_empty() {
+            true if report.unreadable.is_empty() => "no cassette",
+            true => "no other cassette",
+            false => "nothing else",
+        };
         return moved.unwrap_or_else(|| format!("{nothing} changed"));
     }
     let pairs = || report.cassettes.iter().flat_map(|cassette| &cassette.interactions);

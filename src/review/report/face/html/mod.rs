@@ -16,7 +16,7 @@ mod conversation;
 mod markup;
 mod railroad;
 
-use super::told::{extent, headline, route};
+use super::told::{extent, headline, route, unreadable};
 use crate::contract::Endpoint;
 use crate::review::change::{Change, Report, Verdict};
 use crate::review::report::line::visible;
@@ -59,6 +59,7 @@ pub(super) fn html(report: &Report) -> String {
         "changes" => changes.clone(),
         "contracts" => contracts.clone(),
         "conversations" => conversations.clone(),
+        "unread" => unread(report),
         "stale" => stale(report),
         "number-of-changes" => report.groups().len().to_string(),
         "number-of-contracts" => report.contracts.len().to_string(),
@@ -84,8 +85,11 @@ impl Standing {
         }
     }
 
-    /// The worst of a report.
+    /// The worst of a report. What could not be read may be anything.
     fn of(report: &Report) -> Self {
+        if !report.unreadable.is_empty() {
+            return Self::Open(Verdict::Breaking);
+        }
         let worst = Verdict::ALL.into_iter().find(|verdict| report.count(*verdict) > 0);
         match worst {
             Some(verdict) => Self::Open(verdict),
@@ -177,6 +181,13 @@ fn filters(report: &Report) -> String {
         )
     });
     buttons.collect()
+}
+
+/// Cassettes that could not be read, behind the one that the headline names.
+fn unread(report: &Report) -> String {
+    let items = report.unreadable.iter().skip(1);
+    let items = items.map(|it| format!("<p class=\"note\">{}</p>\n", sentence(&unreadable(it))));
+    items.collect()
 }
 
 /// Approvals that are not needed any more.
