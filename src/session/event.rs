@@ -146,8 +146,12 @@ impl Miss {
 }
 
 fn details(mismatch: &Mismatch, nearest: Option<&Nearest>) -> Vec<(&'static str, Value)> {
-    let message = mismatch.message.map(|Message { interaction, number }| {
-        ("message", json!({"interaction": interaction + 1, "number": number + 1}))
+    let message = mismatch.message.map(|Message { interaction, number, elsewhere }| {
+        let mut told = json!({"interaction": interaction + 1, "number": number + 1});
+        if let Some(elsewhere) = elsewhere {
+            told["elsewhere"] = Value::from(elsewhere + 1);
+        }
+        ("message", told)
     });
     let mut details = Vec::from_iter(message);
     let Some(nearest) = nearest else {

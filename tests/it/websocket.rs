@@ -250,6 +250,59 @@ async fn two_clients_may_come_in_another_order() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_says_nothing_leaves_the_recording_of_one_that_speaks() {
+    let server = Sockets::answering(|text| vec![text.to_uppercase()]);
+    let quiet = |url: &str| drop(Socket::open(&format!("{url}/ws")));
+    let talk = |url: &str| Socket::open(&format!("{url}/ws")).ask("hello");
+    let stage = recorded(&server, |url| {
+        talk(url);
+        quiet(url);
+        quiet(url);
+    })
+    .await;
+
+    let session = stage.replay().await;
+    quiet(&session.url());
+    quiet(&session.url());
+    let heard = talk(&session.url());
+    let summary = session.finish().await.unwrap();
+
+    assert_eq!(heard, "HELLO");
+    summary.all_played().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_miss_says_on_which_other_connection_the_message_was_recorded() {
+    let server = Sockets::answering(|text| vec![text.to_uppercase()]);
+    let open = |url: &str| Socket::open(&format!("{url}/ws"));
+    let stage = recorded(&server, |url| {
+        open(url).ask("hello");
+        drop(open(url));
+    })
+    .await;
+
+    let session = stage.replay().await;
+    let mut first = open(&session.url());
+    first.ask("hello");
+    let mut second = open(&session.url());
+    second.send("hello");
+    let ended = second.read();
+    drop((first, second));
+    let summary = session.stop().await.unwrap();
+
+    assert!(matches!(ended, Err(Ended::Closed(4470, _))), "{ended:?}");
+    let [miss] = summary.misses.as_slice() else { panic!("{:?}", summary.misses) };
+    let explained = miss.explanation.lines().take(5).collect::<Vec<_>>().join("\n");
+    assert_snapshot!(explained, @r"
+    `tape` (2 interactions) has no answer to
+      SEND /ws
+    message 1 of the client on the connection of interaction 2
+    the very same was recorded on another one, that of interaction 1
+    hint: if the client is meant to ask this now, record it again:
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn three_clients_that_come_in_another_order_have_all_that_was_recorded() {
     let server = Sockets::answering(|text| vec![text.to_uppercase()]);
     let stage = recorded(&server, |url| {

@@ -44,6 +44,8 @@ pub struct Message {
     pub interaction: usize,
     /// How many messages the client had sent before it.
     pub number: usize,
+    /// The number of another interaction in which the very same was recorded, counted from 0.
+    pub elsewhere: Option<usize>,
 }
 
 /// The recorded interaction whose request is most alike.

@@ -107,6 +107,12 @@ impl Playlist {
         all.find(|number| !self.played[*number] && self.fits(index, *number, asked))
     }
 
+    /// The first interaction that answers a request, played or not.
+    pub fn saying(&self, index: &Index, asked: &Asked<'_>) -> Option<usize> {
+        let mut all = index.candidates(asked).flat_map(Candidates::iter);
+        all.find(|number| self.fits(index, *number, asked))
+    }
+
     /// Lets two interactions that ask the same be each other: what was played, and what stands for what
     /// the client made up in them. Done twice, all is as before.
     pub fn exchange(&mut self, index: &Index, one: usize, other: usize) {

@@ -29,14 +29,20 @@ pub fn miss(name: &str, mismatch: &Mismatch, rerun: &Rerun) -> String {
     let of = count(mismatch.recorded, "interaction");
     let asked = question(&mismatch.method, &mismatch.path, mismatch.call.as_deref());
     let mut lines = vec![format!("`{name}` ({of}) has no answer to"), format!("  {asked}")];
-    if let Some(Message { interaction, number }) = mismatch.message {
+    let elsewhere = mismatch.message.and_then(|message| message.elsewhere);
+    if let Some(Message { interaction, number, .. }) = mismatch.message {
         let (number, interaction) = (number + 1, interaction + 1);
         lines.push(format!(
             "message {number} of the client on the connection of interaction {interaction}"
         ));
     }
+    if let Some(interaction) = elsewhere {
+        let of = interaction + 1;
+        lines.push(format!("the very same was recorded on another one, that of interaction {of}"));
+    }
     match &mismatch.nearest {
         Some(nearest) => tell_nearest(nearest, &asked, &mut lines),
+        None if elsewhere.is_some() => {}
         None => tell_others(mismatch, &mut lines),
     }
     lines.extend(mismatch.nearest.iter().flat_map(|nearest| hints(name, nearest)));

@@ -203,13 +203,17 @@ impl Script {
         self.greeting().zip(other.greeting()).take_while(|(one, other)| one == other).count()
     }
 
+    /// Whether the client has sent messages.
+    pub(super) fn is_spoken_to(&self) -> bool {
+        self.steps.iter().any(|step| step.exchange.is_some())
+    }
+
     /// Behind how much of its greeting the client may speak, as that of another one has shown: it had heard no more
     /// by then. Nothing, if that is all.
     pub(super) fn may_speak_behind(&self, other: &Self) -> Option<usize> {
-        let speaks = |script: &Self| script.steps.iter().any(|step| step.exchange.is_some());
         let shared = self.shared_greeting(other);
         let is_shorter = shared == other.greeting().count() && shared < self.greeting().count();
-        (is_shorter && speaks(self) && speaks(other)).then_some(shared)
+        (is_shorter && self.is_spoken_to() && other.is_spoken_to()).then_some(shared)
     }
 
     /// When a frame was sent behind the one before it, in milliseconds.

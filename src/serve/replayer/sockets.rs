@@ -228,7 +228,20 @@ impl Replayer {
     }
 
     pub(super) fn leave(&self, number: usize) {
+        self.take_silent(number);
         lock(&self.sockets).open.remove(&number);
+    }
+
+    /// Takes a client that has said nothing for one that was silent when it was recorded, if there is one left: who
+    /// comes later may be the one that speaks.
+    fn take_silent(&self, number: usize) {
+        let said_nothing = |script: &Script, state: &SocketProgress| {
+            (state.asked == 0 && script.is_spoken_to()).then_some(state.opened)
+        };
+        let Some(opened) = self.with(number, said_nothing).flatten() else { return };
+        let is_silent = |other| self.recorded().script(other).is_some_and(|it| !it.is_spoken_to());
+        let mut silent = self.alike(opened).filter(|(other, _)| is_silent(*other));
+        silent.any(|other| self.become_another((number, opened), other, |_| true));
     }
 
     /// What of other requests holds a WebSocket back.
@@ -314,9 +327,9 @@ impl Replayer {
         heard.or_else(|asked| {
             self.elsewhere(number, &frame).ok_or_else(|| {
                 let mut mismatch = self.explain(*asked);
-                let interaction = self.interaction(number);
-                mismatch.message =
-                    interaction.map(|interaction| Message { interaction, number: before });
+                let elsewhere = self.recorded_elsewhere(number, &frame);
+                let message = |interaction| Message { interaction, number: before, elsewhere };
+                mismatch.message = self.interaction(number).map(message);
                 mismatch
             })
         })
@@ -393,38 +406,71 @@ impl Replayer {
         opened: usize,
         frame: &Frame,
     ) -> Option<(usize, MessageRequest)> {
-        let recorded = self.recorded();
-        let is_begun = self.with(number, |_, state| state.is_begun)?;
-        let script = recorded.script(opened).filter(|_| !is_begun)?;
-        let others = recorded
-            .scripts()
-            .filter(|(other, _)| *other != opened && recorded.index.asks_the_same(opened, *other));
-        let others = others.map(|(other, it)| (other, script.shared_greeting(it)));
-        let mut others = others.map(|(other, same)| (other, same, self.message(other, frame)));
-        let found = others.find(|(other, same, message)| {
-            let mut playlist = self.playlist();
-            let mut sockets = lock(&self.sockets);
-            let (asked, found) = message;
+        if self.with(number, |_, state| state.is_begun)? {
+            return None;
+        }
+        let index = &self.recorded().index;
+        let mut others = self.alike(opened).map(|other| (other, self.message(other.0, frame)));
+        let found = others.find(|(other, (asked, found))| {
             let plain = asked.readable();
-            let index = &recorded.index;
             let read = index.read(asked, &plain).by(found.clone());
-            let Some(owner) = sockets.is_free(*other, &playlist) else { return false };
-            if owner.into_iter().chain([number]).any(|it| sockets.was_told(it) > *same) {
-                return false;
-            }
-            playlist.exchange(index, opened, *other);
-            if playlist.answering(index, &read).is_none() {
-                playlist.exchange(index, opened, *other);
-                return false;
-            }
-            playlist.note_exchanged(index, &[(opened, *other)]);
-            sockets.swap((number, opened), (owner, *other), recorded);
-            if let Some(owner) = owner {
-                sockets.hold(owner, recorded, &playlist);
-            }
-            true
+            let answers = |playlist: &Playlist| playlist.answering(index, &read).is_some();
+            self.become_another((number, opened), *other, answers)
         });
-        found.map(|(other, _, message)| (other, message))
+        found.map(|((other, _), message)| (other, message))
+    }
+
+    /// The other recorded WebSockets that were asked for in the same way, and how much of its greeting each of them
+    /// shares.
+    fn alike(&self, opened: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let recorded = self.recorded();
+        let script = recorded.script(opened);
+        let is_alike = move |other| other != opened && recorded.index.asks_the_same(opened, other);
+        let others = recorded.scripts().filter(move |(other, _)| is_alike(*other));
+        others.filter_map(move |(other, it)| Some((other, script?.shared_greeting(it))))
+    }
+
+    /// Lets a connection be another recorded one from now on, if nobody has said anything there, nobody was told more
+    /// than what both `share`, and `is_it` finds that it is.
+    fn become_another(
+        &self,
+        (number, opened): (usize, usize),
+        (other, share): (usize, usize),
+        is_it: impl FnOnce(&Playlist) -> bool,
+    ) -> bool {
+        let recorded = self.recorded();
+        let index = &recorded.index;
+        let mut playlist = self.playlist();
+        let mut sockets = lock(&self.sockets);
+        let Some(owner) = sockets.is_free(other, &playlist) else { return false };
+        if owner.into_iter().chain([number]).any(|it| sockets.was_told(it) > share) {
+            return false;
+        }
+        playlist.exchange(index, opened, other);
+        if !is_it(&playlist) {
+            playlist.exchange(index, opened, other);
+            return false;
+        }
+        playlist.note_exchanged(index, &[(opened, other)]);
+        sockets.swap((number, opened), (owner, other), recorded);
+        if let Some(owner) = owner {
+            sockets.hold(owner, recorded, &playlist);
+        }
+        true
+    }
+
+    /// The interaction in which a message was recorded, if that is another WebSocket that was asked for in the same
+    /// way.
+    fn recorded_elsewhere(&self, number: usize, frame: &Frame) -> Option<usize> {
+        let opened = self.with(number, |_, state| state.opened)?;
+        let recorded = self.recorded();
+        let mut said = self.alike(opened).filter_map(|(other, _)| {
+            let (asked, found) = self.message(other, frame);
+            let plain = asked.readable();
+            let read = recorded.index.read(&asked, &plain).by(found);
+            self.playlist().saying(&recorded.index, &read)
+        });
+        said.next().map(|exchange| recorded.spot(exchange).interaction)
     }
 
     fn with<R>(
