@@ -72,6 +72,22 @@ fn strings(value: &Value, found: &mut BTreeSet<String>) {
 }
 
 #[test]
+fn times_that_were_kept_are_no_measurement_of_now() {
+    let page = page(&report(1));
+
+    let data = data(&page);
+    let pairs = data.iter().filter_map(|data| data["interactions"].as_array()).flatten();
+    let pair = pairs.into_iter().next().unwrap();
+    let kept = |side: &str| -> Vec<bool> {
+        let marks = pair[side]["marks"].as_array().unwrap().iter();
+        marks.map(|mark| mark[4].as_bool().unwrap()).collect()
+    };
+    // All came at once on both sides; what is new in the middle was not there before.
+    assert_eq!(kept("old"), [false; 3]);
+    assert_eq!(kept("new"), [true, false, true]);
+}
+
+#[test]
 fn the_page_refers_to_nothing_outside_itself() {
     let page = page(&report(2));
 

@@ -45,7 +45,8 @@ function answer(exchange) {
   return exchange.end === "complete" ? `${status}` : `${status}, ${exchange.end}`;
 }
 
-/** The messages of both sides in time, one side above the other, to the same scale. */
+/** The messages of both sides in time, one side above the other, to the same scale. Recording again keeps times, so
+ * those of before are not told as measured now. */
 function lanes(pair) {
   const sides = [["before", pair.old, 0, "lost"], ["now", pair.new, 1, "new"]].filter(([, side]) => side);
   // What came at once has no course in time.
@@ -61,16 +62,20 @@ function lanes(pair) {
     return [
       el("span", {}, name),
       el("div.lane", { role: "img", "aria-label": `${name}: ${said}` }, marks),
-      el("span.ms", {}, `${side.ms} ms`),
+      el("span.ms", {}, at === 1 && side.ms === pair.old?.ms ? "as before" : `${side.ms} ms`),
     ];
   });
   return el("div.lanes", {}, drawn);
 }
 
-function drawnMark([tag, count, first, last], state) {
+function drawnMark([tag, count, ...times], state) {
   const name = count > 1 ? `${tag} ×${count}` : tag;
-  const time = first === last ? `${first} ms` : `${first}–${last} ms`;
-  return el(`span.mark.${state}`, { title: `${name}, ${time}` }, name);
+  return el(`span.mark.${state}`, { title: `${name}, ${time(times)}` }, name);
+}
+
+function time([first, last, isOld]) {
+  if (isOld) return "as before";
+  return first === last ? `${first} ms` : `${first}–${last} ms`;
 }
 
 /** Puts marks where their time is, each wide enough to be seen, and none upon another. */
@@ -102,13 +107,13 @@ function steps(pair) {
   if (pair.steps.length < 2) return null;
   const cell = (side, place, state, sign, column) => {
     if (place === null) return el(`div.${column}.none`);
-    const [tag, count, first, last] = side.marks[place];
+    const [tag, count, ...times] = side.marks[place];
     return el(
       `div.${column}${state}`,
       {},
       el("span.sign", {}, sign),
       el("span", {}, tag, count > 1 ? el("span.times", {}, ` ×${count}`) : null),
-      el("time", {}, first === last ? `${first} ms` : `${first}–${last} ms`),
+      el("time", {}, time(times)),
     );
   };
   const rows = pair.steps.flatMap(([old, now]) => [

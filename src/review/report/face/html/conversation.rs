@@ -36,10 +36,17 @@ fn item(pair: &CassettePair, id: &str, budget: &mut Budget) -> String {
 fn interaction(pair: &InteractionPair) -> Value {
     // The order of messages is drawn, so it need not be told.
     let told = pair.differences.iter().filter(|difference| difference.at != "trace");
+    let (old, new) = (marks(&pair.old), marks(&pair.new));
+    let steps = steps(old, new);
+    let times = |mark: &Mark| (mark.first_ms, mark.last_ms);
+    let has_old_times = |place: usize| {
+        let mut all = steps.iter().filter_map(|[was, is]| was.filter(|_| *is == Some(place)));
+        all.any(|was| times(&old[was]) == times(&new[place]))
+    };
     json!({
-        "old": pair.old.as_ref().map(exchange),
-        "new": pair.new.as_ref().map(exchange),
-        "steps": steps(marks(&pair.old), marks(&pair.new)),
+        "old": pair.old.as_ref().map(|it| exchange(it, &|_| false)),
+        "new": pair.new.as_ref().map(|it| exchange(it, &has_old_times)),
+        "steps": steps,
         "differences": told.map(difference).collect::<Vec<_>>(),
         "more": pair.more,
     })
@@ -49,8 +56,13 @@ fn marks(exchange: &Option<Exchange>) -> &[Mark] {
     exchange.as_ref().map_or(&[], |exchange| &exchange.trace)
 }
 
-fn exchange(exchange: &Exchange) -> Value {
-    let mark = |mark: &Mark| json!([visible(&mark.tag), mark.count, mark.first_ms, mark.last_ms]);
+/// `has_old_times` says of a message by its place whether its times are those of before. Recording again keeps
+/// them, so they measure nothing.
+fn exchange(exchange: &Exchange, has_old_times: &dyn Fn(usize) -> bool) -> Value {
+    let mark = |(place, mark): (usize, &Mark)| {
+        let Mark { tag, count, first_ms, last_ms } = mark;
+        json!([visible(tag), count, first_ms, last_ms, has_old_times(place)])
+    };
     json!({
         "number": exchange.number.to_string(),
         "place": exchange.place,
@@ -59,7 +71,7 @@ fn exchange(exchange: &Exchange) -> Value {
         "status": exchange.status,
         "end": exchange.end,
         "ms": exchange.ms,
-        "marks": exchange.trace.iter().map(mark).collect::<Vec<_>>(),
+        "marks": exchange.trace.iter().enumerate().map(mark).collect::<Vec<_>>(),
     })
 }
 
