@@ -134,8 +134,8 @@ fn compared(
 }
 
 /// What the contracts would be that are meant, if nothing of them was accepted before; those are left out
-/// that come out as they were accepted. What is not meant is checked. If cassettes cannot be read, nothing is
-/// learned from the others, and why comes with it.
+/// that come out as they were accepted, from as many recordings. What is not meant is checked. If cassettes cannot be
+/// read, nothing is learned from the others, and why comes with it.
 ///
 /// # Errors
 ///
@@ -158,7 +158,9 @@ pub(crate) fn learned(
             None => findings.push(Finding::Orphaned(contract.endpoint)),
             Some(at)
                 if contract.is_as_learned()
-                    && findings[at].proposed().is_some_and(|it| it.is_accepted(&contract)) =>
+                    && findings[at].proposed().is_some_and(|it| {
+                        it.is_accepted(&contract) && it.origin.head() == contract.origin.head()
+                    }) =>
             {
                 findings.remove(at);
             }

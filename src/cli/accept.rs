@@ -37,7 +37,10 @@ pub(super) struct Accept {
 impl Accept {
     pub(super) fn run(self) -> Result<Exit> {
         let folder = self.folder.absolute();
-        let (findings, kept) = self.findings(&folder)?;
+        let Relearned { findings, recounted, kept } = self.learned(&folder)?;
+        for finding in &recounted {
+            contracts::accept(&folder, finding)?;
+        }
         let (meant, left): (Vec<Finding>, Vec<Finding>) =
             findings.into_iter().partition(|finding| self.is_meant(finding.endpoint()));
         for finding in &meant {
@@ -58,8 +61,8 @@ impl Accept {
         }
     }
 
-    /// What would be accepted, and how many contracts that are meant stay as they are.
-    fn findings(&self, folder: &Path) -> Result<(Vec<Finding>, KeptContracts)> {
+    /// What would be accepted, and what stays as it is.
+    fn learned(&self, folder: &Path) -> Result<Relearned> {
         let accepted = store::contracts(folder)?;
         let is_edited = |endpoint: &Endpoint| {
             let mut accepted = accepted.iter();
@@ -69,18 +72,33 @@ impl Accept {
         let (findings, unread) =
             assert::learned(folder, |endpoint| self.is_meant(endpoint) && is_learned(endpoint))?;
         tell::unread(unread, Exit::Agrees)?;
+        let is_same = |finding: &Finding| {
+            let mut accepted = accepted.iter().filter(|it| it.is_as_learned());
+            accepted.any(|it| finding.proposed().is_some_and(|proposed| proposed.is_accepted(it)))
+        };
+        let (recounted, findings): (Vec<Finding>, Vec<Finding>) =
+            findings.into_iter().partition(is_same);
         let is_found = |contract: &&Contract| {
             findings.iter().any(|finding| *finding.endpoint() == contract.endpoint)
         };
         let meant = accepted.iter().filter(|contract| self.is_meant(&contract.endpoint));
         let kept: Vec<&Contract> = meant.filter(|contract| !is_found(contract)).collect();
         let edited = kept.iter().filter(|it| !is_learned(&it.endpoint)).count();
-        Ok((findings, KeptContracts { learned: kept.len() - edited, edited }))
+        let kept = KeptContracts { learned: kept.len() - edited, edited };
+        Ok(Relearned { findings, recounted, kept })
     }
 
     fn is_meant(&self, endpoint: &Endpoint) -> bool {
         self.only.as_ref().is_none_or(|only| endpoint.to_string().contains(only.as_str()))
     }
+}
+
+/// What all cassettes teach.
+struct Relearned {
+    findings: Vec<Finding>,
+    /// What promises the same as before, and was seen in more recordings or fewer. `check` weighs by how many.
+    recounted: Vec<Finding>,
+    kept: KeptContracts,
 }
 
 /// How many contracts stay as they are.

@@ -455,6 +455,28 @@ fn a_kept_contract_is_narrowed_only_on_request() {
 }
 
 #[test]
+fn a_contract_that_comes_out_the_same_says_from_how_many_recordings_it_was_learned_last() {
+    let stage = stage();
+    let file = |name: &str| stage.folder().join(format!("cassettes/{name}.json"));
+    let agents = "cassettes/contracts/DELETE-v1-agents-agent_id-200.snap";
+    let others = ["approve_steps", "return_tokens"];
+    let aside = |name: &str| file(name).with_extension("aside");
+    others.iter().for_each(|name| std::fs::rename(file(name), aside(name)).unwrap());
+    stage.run(&["accept"]);
+    let of_two = stage.read(agents);
+    others.iter().for_each(|name| std::fs::rename(aside(name), file(name)).unwrap());
+
+    let (status, _, said) = stage.run(&["accept"]);
+
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("learned anew just as accepted"), "{said}");
+    assert!(!said.contains("accepted DELETE"), "{said}");
+    let recounted = of_two.replace("  recordings: 2\n", "  recordings: 4\n");
+    assert!(of_two != recounted, "{of_two}");
+    assert_eq!(stage.read(agents), recounted);
+}
+
+#[test]
 fn a_contract_names_the_only_cassette_that_it_was_learned_from() {
     let stage = stage();
     let file = |name: &str| stage.folder().join(format!("cassettes/{name}.json"));
