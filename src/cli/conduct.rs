@@ -240,6 +240,7 @@ fn judge(ran: Exit, summary: &Summary, left: &Left, is_refused: bool) -> Exit {
     let found = summary.recordings.iter().any(Recording::is_unheard)
         || (is_refused && summary.recordings.iter().any(|it| !it.suspects.is_empty()))
         || !summary.misses.is_empty()
+        || !summary.refused.is_empty()
         || summary.unused
         || !left.is_empty();
     match ran {

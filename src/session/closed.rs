@@ -160,7 +160,8 @@ impl Closed {
         let drifted = self.drifted();
         let unplayed = self.gateway.never_played();
         let cassettes = self.gateway.sessions().into_iter().map(|(_, name)| name).collect();
-        let requests = self.gateway.requests.load(Ordering::Relaxed);
+        let refused = self.gateway.misses().refused();
+        let requests = self.gateway.requests.load(Ordering::Relaxed) + refused.len();
         let (spoiled, met, unmet) = spoiled::of(&self.gateway);
         let tracks = lock(&self.gateway.tracks);
         let opened = tracks.values().filter_map(|slot| slot.track.get());
@@ -179,6 +180,7 @@ impl Closed {
             recordings,
             discarded: BTreeSet::new(),
             misses,
+            refused,
             drifted,
             sessions: replayed.len(),
             replayed: replayed.into_iter().cloned().collect(),

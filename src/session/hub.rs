@@ -215,6 +215,10 @@ impl Hub {
             Some(proxied) => &proxied.session,
             None => {
                 if let Some(why) = guard::refusal(head, &self.main.settings.given.allowed_hosts) {
+                    // The control API is asked for nothing that was recorded.
+                    if control::asked(target).is_none() {
+                        self.main.misses().refuse(&why);
+                    }
                     let answer = guard::refused(&why);
                     self.tell_refused(why);
                     return answer;

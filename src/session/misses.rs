@@ -18,6 +18,7 @@ pub(super) struct Misses {
     file: Report,
     /// What the file has of this session, where it is shared.
     told: Mutex<Vec<Value>>,
+    refused: Mutex<Vec<String>>,
 }
 
 /// The file that tells what was missed.
@@ -59,6 +60,16 @@ impl Misses {
 
     pub(super) fn all(&self) -> Vec<Miss> {
         self.list().clone()
+    }
+
+    /// Notes why a request was refused that no recording was asked for.
+    pub(super) fn refuse(&self, why: &str) {
+        lock(&self.refused).push(why.to_owned());
+    }
+
+    /// Why requests were refused, each time.
+    pub(super) fn refused(&self) -> Vec<String> {
+        lock(&self.refused).clone()
     }
 
     /// Those of one session.

@@ -96,7 +96,10 @@ impl Gateway {
         let miss = miss.explained(why.to_owned());
         match self.mode() {
             Mode::Replay | Mode::Once => drop(self.note(miss)),
-            _ => self.tell(Event::Unrecorded(miss)),
+            _ => {
+                self.misses().refuse(why.lines().next().unwrap_or_default());
+                self.tell(Event::Unrecorded(miss));
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ use super::event::Miss;
 use super::spoiled::Spoiled;
 use crate::cassette::Name;
 use crate::error::{Error, Kind, Result};
+use crate::review::report::count;
 use crate::serve::recorder::Recording;
 
 /// What a session came to.
@@ -32,6 +33,10 @@ pub struct Summary {
     pub discarded: BTreeSet<Name>,
     /// The requests that nothing recorded answered.
     pub misses: Vec<Miss>,
+    /// Why requests were refused before a cassette or a server was asked, one for each: what they say of their host or
+    /// page is none of this machine's ([`allow_host`](super::SessionBuilder::allow_host)), or they take the session for
+    /// a proxy.
+    pub refused: Vec<String>,
     /// The requests that strict matching would have refused, if that was to be told
     /// ([`report_lax`](super::SessionBuilder::report_lax)).
     pub drifted: Vec<Miss>,
@@ -75,11 +80,15 @@ impl Summary {
     ///
     /// # Errors
     ///
-    /// If there were misses, a server was recorded that did not answer a single request, or no request
+    /// If there were misses, a request was refused, a server was recorded that did not answer a single request, or no request
     /// came at all; the hint explains the first.
     pub fn checked(self) -> Result<Self> {
         if let Some(error) = missed(&self.misses) {
             return Err(error);
+        }
+        if let Some(why) = self.refused.first() {
+            let refused = count(self.refused.len(), "request");
+            return Err(Error::said(format!("{refused} refused")).with_hint(why.clone()));
         }
         match self.recordings.iter().find(|recording| recording.is_unheard()) {
             Some(recording) => Err(unanswered(recording)),
@@ -130,6 +139,7 @@ impl Summary {
         self.replayed.extend(other.replayed);
         self.played += other.played;
         self.unplayed.extend(other.unplayed);
+        self.refused.extend(other.refused);
         self.drifted.extend(other.drifted);
         self.spoiled.extend(other.spoiled);
         self.met.extend(other.met);

@@ -168,10 +168,33 @@ fn a_request_for_a_host_that_is_none_of_retapes_is_told_once() {
     let statuses = ["api.example", "localhost", "api.example"].map(&mut ask);
     let (code, said) = running.stop();
 
-    assert_eq!((statuses, code), ([403, 200, 403], Some(0)), "{said}");
+    assert_eq!((statuses, code), ([403, 200, 403], Some(1)), "{said}");
     let (_, said) = said.split_once("interrupt to stop\n").unwrap();
     assert_snapshot!(stage.harmless(said), @"
     retape: refused with 403: `api.example` is no host of retape's; `--allow-host api.example` allows it
     retape: recorded 1 interaction in cassettes/tape.json
+    retape: 2 requests refused
+    ");
+}
+
+#[test]
+fn a_page_of_another_host_makes_a_run_fail_that_misses_nothing() {
+    let stage = recorded();
+    let mut running = Running::start(stage.retape(&["replay", "tape"]));
+    let mut wire = Wire::connect(split(&running.line()).0);
+    let mut ask = |fields: &str| {
+        wire.send(format!("GET /1 HTTP/1.1\r\nHost: localhost\r\n{fields}\r\n"));
+        reply(&mut wire, "GET").status
+    };
+
+    let statuses = ["", "Origin: http://app.test\r\n"].map(&mut ask);
+    let (code, said) = running.stop();
+
+    assert_eq!((statuses, code), ([200, 403], Some(1)), "{said}");
+    let (_, said) = said.split_once("interrupt to stop\n").unwrap();
+    assert_snapshot!(stage.harmless(said), @"
+    retape: refused with 403: a page of `http://app.test` may not use retape; `--allow-host app.test` allows it
+    retape: replayed 1 cassette: 1 of 2 interactions played, 0 misses, nothing went to the network
+    retape: 1 request refused
     ");
 }

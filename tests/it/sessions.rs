@@ -1,5 +1,6 @@
 //! Many clients share one address and never meet.
 
+use insta::assert_snapshot;
 use retape::Mode;
 use serde_json::json;
 
@@ -275,9 +276,13 @@ async fn a_page_of_another_host_cannot_use_a_recorder() {
     let reset = status("localhost", "Sec-Fetch-Site: cross-site\r\n", "/-/retape/reset");
     let unmarked = status("localhost", "", "/-/retape/reset");
     let own = status("localhost", "Origin: http://localhost:3000\r\n", "/v1");
-    session.finish().await.unwrap();
+    let failed = session.finish().await.unwrap_err();
 
     assert_eq!([rebound, cross_site, reset, unmarked, own], [403, 403, 403, 403, 200]);
+    assert_snapshot!(format!("{failed:?}"), @"
+    2 requests refused
+    hint: `evil.example` is no host of retape's; `--allow-host evil.example` allows it
+    ");
     assert_eq!(upstream.asked().len(), 1);
     assert_eq!(stage.cassette().interactions.len(), 1);
 }

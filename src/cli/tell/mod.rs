@@ -202,7 +202,7 @@ pub(super) fn verdict(summary: &Summary, way: Way) {
         line(&format!("replayed {}: {played}, {misses}, {network}", replayed(summary)));
     } else if !summary.misses.is_empty() {
         line(&format!("replayed nothing: {misses}, {network}"));
-    } else if summary.recordings.is_empty() {
+    } else if summary.recordings.is_empty() && summary.refused.is_empty() {
         line(&format!("recorded nothing: {network}"));
     } else if summary.recordings.len() > 1 {
         // A single one has said so itself.
@@ -216,6 +216,9 @@ pub(super) fn verdict(summary: &Summary, way: Way) {
     if !summary.drifted.is_empty() {
         let drifted = count(summary.drifted.len(), "request");
         line(&format!("{drifted} would be refused by strict matching; the report says why"));
+    }
+    if !summary.refused.is_empty() {
+        line(&format!("{RED}{} refused{PLAIN}", count(summary.refused.len(), "request")));
     }
 }
 
