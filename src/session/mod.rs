@@ -36,6 +36,7 @@ mod slot;
 mod spoiled;
 mod stale;
 mod summary;
+mod tested;
 mod tokens;
 mod track;
 mod unfinished;

@@ -142,7 +142,7 @@ impl Player {
             Ok(answer) => template(answer),
             Err(mismatch) => {
                 // Another test has recorded it, whose name is not known here.
-                let rerun = Rerun::Test { name: None, sets_mode: false };
+                let rerun = Rerun::Test { command: "cargo test".to_owned(), sets_mode: false };
                 let explanation = report::miss(&self.name, &mismatch, &rerun);
                 self.misses().push(explanation.clone());
                 ResponseTemplate::new(MISS)

@@ -9,8 +9,7 @@ use super::event::Miss;
 use super::proof::{Client, is_whole};
 #[cfg(feature = "macros")]
 use super::summary;
-use super::unfinished;
-use super::{Session, SessionBuilder};
+use super::{Session, SessionBuilder, tested, unfinished};
 use crate::error::{Error, Result};
 use crate::serve::recorder::{Course, Recording};
 use crate::store;
@@ -136,7 +135,7 @@ impl Left {
     #[expect(clippy::print_stderr, reason = "the harness shows it with the test, which has failed")]
     fn print(&self) {
         let test =
-            test_name().map_or_else(|| "a test".to_owned(), |name| format!("the test `{name}`"));
+            tested::name().map_or_else(|| "a test".to_owned(), |name| format!("the test `{name}`"));
         if !self.misses.is_empty() {
             let head = format!("{test} failed, and these requests have no recorded answer");
             eprint!("{}", unfinished::text(&head, &self.misses));
@@ -197,13 +196,4 @@ impl Asserted {
     async fn again<T>(&self, test: impl Future<Output = T>) -> T {
         test.await
     }
-}
-
-/// The name of the test that runs: libtest names its thread after it.
-pub(super) fn test_name() -> Option<String> {
-    let thread = thread::current();
-    let is_path =
-        |name: &&str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_:".contains(&b));
-    let name = thread.name().filter(is_path).filter(|name| *name != "main");
-    name.map(str::to_owned)
 }

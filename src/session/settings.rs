@@ -13,7 +13,7 @@ use super::hub::Hub;
 use super::misses::Report;
 use super::servers::{self, Any, Servers, no_upstream};
 use super::unfinished::Unfinished;
-use super::{Event, Session, run};
+use super::{Event, Session, tested};
 use crate::cassette::Name;
 use crate::config::{Compare, Config, Fault, Redaction, Rules};
 use crate::error::{Error, Result};
@@ -500,7 +500,7 @@ impl SessionBuilder {
 
     /// The test that starts this session.
     fn test(&self) -> Rerun {
-        Rerun::Test { name: run::test_name(), sets_mode: self.mode.is_some() }
+        Rerun::Test { command: tested::command(), sets_mode: self.mode.is_some() }
     }
 }
 

@@ -149,7 +149,7 @@ fn a_test_that_fails_says_what_it_missed() {
 
     let ignoring = run("ignoring");
     let missed = &ignoring[ignoring.find("1 request has no recorded answer").unwrap()..];
-    let missed = &missed[..missed.find("cargo test").unwrap()];
+    let missed = &missed[..missed.find("RETAPE_MODE").unwrap()];
     assert!(missed.contains("\nhint: `openai/rest` (") && missed.contains("/v1/models?limit=1"));
     let returning = run("returning");
     assert!(returning.contains(&format!("\nError: \"status 470\"\n{missed}")), "{returning}");

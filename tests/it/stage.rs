@@ -96,10 +96,11 @@ pub fn chunks(response: &Response) -> Vec<String> {
     response.body.chunks().iter().map(text).collect()
 }
 
-/// The text without the name of the test, which libtest does not tell where it runs one at a time.
+/// The text without what runs the test: nextest does it otherwise, and libtest names no test where it runs one at a
+/// time.
 pub fn without_test(text: &str) -> String {
-    let test = regex::Regex::new(r"cargo test( [\w:]+)?").unwrap();
-    test.replace_all(text, "cargo test NAME").into_owned()
+    let test = r"cargo (test|nextest run)( --test \w+)?( -- --exact [\w:]+| -E 'test\([^']+')?";
+    regex::Regex::new(test).unwrap().replace_all(text, "cargo test NAME").into_owned()
 }
 
 /// The files of the repository below a folder that end so.

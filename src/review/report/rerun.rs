@@ -15,8 +15,8 @@ pub enum Rerun {
     Line(String),
     /// The Rust test that runs.
     Test {
-        /// Its name, if it is known.
-        name: Option<String>,
+        /// What runs it, and no other test where its name is known: `cargo test -- --exact chat::streams`.
+        command: String,
         /// Whether its code sets the mode, which the environment cannot change then.
         sets_mode: bool,
     },
@@ -51,11 +51,10 @@ impl Rerun {
                 let (folder, name) = (folder.unwrap_or_default(), quoted(cassette));
                 return format!("retape mcp record {folder}{name} -- COMMAND");
             }
-            Self::Test { name, .. } => {
-                let name = name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+            Self::Test { command, .. } => {
                 let upstreams = upstreams.join(" ");
                 let upstreams = quoted(&upstreams);
-                return format!("RETAPE_MODE=record RETAPE_UPSTREAM={upstreams} cargo test{name}");
+                return format!("RETAPE_MODE=record RETAPE_UPSTREAM={upstreams} {command}");
             }
             Self::Cassette(options) => options,
         };
@@ -88,7 +87,7 @@ mod tests {
         let alone = Origins { first: String::new(), named: named.into() };
         let both = Origins { first: "http://127.0.0.1:8283".to_owned(), ..alone.clone() };
         let rerun = Rerun::Cassette(Vec::new());
-        let test = Rerun::Test { name: None, sets_mode: false };
+        let test = Rerun::Test { command: "cargo test".to_owned(), sets_mode: false };
 
         assert_eq!(
             rerun.line(&both, "x"),
@@ -114,15 +113,18 @@ mod tests {
 
     #[test]
     fn a_test_is_run_again_by_its_name() {
-        let steps = |name: Option<&str>, sets_mode| {
-            Rerun::Test { name: name.map(str::to_owned), sets_mode }.steps(&Origins::default(), "x")
+        let steps = |command: &str, sets_mode| {
+            Rerun::Test { command: command.to_owned(), sets_mode }.steps(&Origins::default(), "x")
         };
 
-        assert_eq!(steps(None, false), ["RETAPE_MODE=record RETAPE_UPSTREAM=URL cargo test"]);
         assert_eq!(
-            steps(Some("chat::streams"), true),
+            steps("cargo test", false),
+            ["RETAPE_MODE=record RETAPE_UPSTREAM=URL cargo test"]
+        );
+        assert_eq!(
+            steps("cargo test -- --exact chat::streams", true),
             [
-                "RETAPE_MODE=record RETAPE_UPSTREAM=URL cargo test chat::streams",
+                "RETAPE_MODE=record RETAPE_UPSTREAM=URL cargo test -- --exact chat::streams",
                 "(without `.mode(…)` in the test)"
             ]
         );
