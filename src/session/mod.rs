@@ -79,7 +79,7 @@ use unfinished::Unfinished;
 /// saves a recording. A session that is dropped without it fails nothing and saves nothing: the cassette
 /// stays as it was, and the next recording of it saves what had arrived as `NAME.recovered`. But it
 /// prints each miss with its explanation to standard error, so that a test that fails by its client's
-/// error shows why.
+/// error shows why. If it recorded, it prints that nothing is saved, unless the test panics.
 ///
 /// # Rationale
 ///

@@ -2,11 +2,13 @@
 
 use std::io::Write as _;
 use std::sync::Arc;
+use std::thread;
 
 use super::event::Miss;
 use super::gateway::Gateway;
+use crate::review::report::count;
 
-/// Prints what was missed if it is dropped: the test came to no end, or forgot to finish its session.
+/// Prints what was missed, and what is not saved, if it is dropped: the test came to no end, or forgot to finish its session.
 ///
 /// # Rationale
 ///
@@ -36,11 +38,27 @@ impl Drop for Unfinished {
     fn drop(&mut self) {
         let Some(gateway) = &self.0 else { return };
         let misses = gateway.misses().all();
+        let mut told = String::new();
         if !misses.is_empty() {
-            // With standard error closed there is nobody to tell.
-            let _ = std::io::stderr().write_all(text(HEAD, &misses).as_bytes());
+            told = text(HEAD, &misses);
         }
+        // What a test that panics has recorded is not missed by anybody.
+        let recorded = if thread::panicking() { 0 } else { recorded(gateway) };
+        if recorded > 0 {
+            let recorded = count(recorded, "interaction");
+            told.push_str(&format!(
+                "retape: a session was not finished: it recorded {recorded}, and nothing is saved: call `finish`\n"
+            ));
+        }
+        // With standard error closed there is nobody to tell.
+        let _ = std::io::stderr().write_all(told.as_bytes());
     }
+}
+
+/// How many interactions a session has recorded, as far as they can be read.
+fn recorded(gateway: &Gateway) -> usize {
+    let tapes = gateway.tapes().into_iter();
+    tapes.filter_map(|(_, tape)| Some(tape.so_far().ok()?.interactions.len())).sum()
 }
 
 /// Misses with their explanations, behind what they are.

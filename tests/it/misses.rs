@@ -372,6 +372,26 @@ async fn without_a_miss() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn recording() {
+    let Some(folder) = std::env::var_os("ALONE_IN") else { return };
+    let upstream = Upstream::json(|_| "{}".to_owned());
+    let session = Session::builder("new").cassettes(folder).mode(Mode::Record);
+    let session = session.upstream(upstream.url()).start().await.unwrap();
+    get(&session.url());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_that_nobody_finished_says_that_nothing_is_saved() {
+    let stage = Stage::new();
+
+    let output = alone("misses::recording", stage.folder());
+
+    assert!(output.status.success());
+    let told = "retape: a session was not finished: it recorded 1 interaction, and nothing is saved: call `finish`\n";
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), told);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_that_nobody_finished_shows_what_it_missed() {
     let stage = stage().await;
     let run = |test: &str| {
