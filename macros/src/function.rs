@@ -139,8 +139,18 @@ fn session(arguments: &Group) -> Result<Span, Refused> {
         Some(second) => {
             Err(Refused::new(second.span(), "a test takes its session and nothing else"))
         }
+        None if is_by_value(&tokens[colon + 1..end.unwrap_or(tokens.len())]) => {
+            let why = "a test borrows its session: take `&retape::Session`";
+            Err(Refused::new(tokens[colon + 1].span(), why))
+        }
         None => Ok(tokens.get(colon + 1).map_or_else(|| arguments.span(), TokenTree::span)),
     }
+}
+
+/// Whether a type is `retape::Session`, and no reference to it.
+fn is_by_value(tokens: &[TokenTree]) -> bool {
+    tokens.first().is_some_and(|first| !is_punct(first, '&'))
+        && tokens.last().is_some_and(|last| is_word(last, "Session"))
 }
 
 /// Two attributes would run the test twice, once with no session.

@@ -2,7 +2,7 @@
 
 use proc_macro::{Delimiter, Ident, Span, TokenStream, TokenTree};
 
-use crate::{Refused, group, is_named, is_punct, punct};
+use crate::{Refused, code, group, is_named, is_punct, punct};
 
 /// What stands in the brackets of the attribute.
 #[derive(Default)]
@@ -42,7 +42,9 @@ impl Settings {
             );
             return Err(Refused::new(name.span(), why));
         }
-        if !is_named(name, "cassette") {
+        if is_named(name, "mode") {
+            self.others.push((name.clone(), mode(value)));
+        } else if !is_named(name, "cassette") {
             self.others.push((name.clone(), value));
         } else if self.cassette.replace(value).is_some() {
             return Err(Refused::new(name.span(), "a test has one cassette"));
@@ -58,6 +60,17 @@ impl Settings {
         });
         calls.collect()
     }
+}
+
+/// A mode: an expression, or a word of `RETAPE_MODE`.
+fn mode(value: TokenStream) -> TokenStream {
+    let mut tokens = value.clone().into_iter();
+    let (Some(TokenTree::Literal(word)), None) = (tokens.next(), tokens.next()) else {
+        return value;
+    };
+    let mut call = code("::retape::_attribute::mode", word.span());
+    call.extend([group(Delimiter::Parenthesis, value, word.span())]);
+    call
 }
 
 /// Whether somebody means `cassette` and says something else.

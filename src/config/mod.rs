@@ -65,6 +65,7 @@ use crate::error::{Error, Kind, Result};
 /// # }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[must_use = "rules do nothing until a session is given them"]
 pub struct Rules {
     compare: Option<Compare>,
     repeats: Option<Repeats>,

@@ -28,6 +28,7 @@ use crate::error::{Error, Result};
 /// # Ok::<(), retape::Error>(())
 /// ```
 #[derive(Debug, Clone, Default)]
+#[must_use = "a redaction does nothing until a session is given it"]
 pub struct Redaction {
     rules: Vec<OwnRule>,
     /// Where each of [`OwnRule::NotSecret`] was said, in their order.

@@ -117,7 +117,18 @@ pub fn run_blocking<T: Outcome>(settings: SessionBuilder, test: impl Fn(&Session
     run(settings, async |session| tokio::task::block_in_place(|| test(session)));
 }
 
+/// The mode that a test names by a word of `RETAPE_MODE`.
+#[track_caller]
+pub fn mode(word: &str) -> Mode {
+    word.parse().unwrap_or_else(|error| panic!("{error:?}"))
+}
+
 /// What a test returns.
+#[diagnostic::on_unimplemented(
+    message = "a test with a session cannot return `{Self}`",
+    label = "returns `{Self}`",
+    note = "let it return `()`, or a `Result` whose error is `Debug`"
+)]
 pub trait Outcome {
     /// What came of it.
     fn outcome(self) -> Result<(), Failure>;

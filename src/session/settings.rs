@@ -31,6 +31,7 @@ pub(super) type Listener = Arc<dyn Fn(Event) + Send + Sync>;
 
 /// Settings of a [`Session`]; what is not set comes from the environment.
 #[derive(Clone)]
+#[must_use = "settings do nothing until `start` or `run` is called"]
 pub struct SessionBuilder {
     cassette: String,
     /// Files that are played behind it.

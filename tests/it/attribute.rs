@@ -57,6 +57,15 @@ async fn a_test_that_is_to_panic_may_record(session: &Session) {
     panic!("as it is to");
 }
 
+#[retape::test(cassette = "openai/rest", mode = "replay", allow_unused)]
+async fn a_mode_may_be_a_word(session: &Session) {
+    assert_eq!(session.mode(), Mode::Replay);
+}
+
+#[retape::test(cassette = "openai/rest", mode = "reply", allow_unused)]
+#[should_panic(expected = "did you mean `replay`?")]
+async fn a_word_that_is_no_mode_fails_the_test(_session: &Session) {}
+
 /// Asks for what was not recorded, if it runs in a process of its own.
 fn missed(session: &Session) -> Option<u16> {
     std::env::var_os(ALONE)?;
@@ -281,6 +290,10 @@ fn what_is_wrong_is_told_where_it_stands() {
     check(
         "#[retape_macros::test] #[tokio::test] async fn a(a: A) {}",
         "1:33: error: `#[retape::test]` makes the test: leave this one out",
+    );
+    check(
+        "#[retape_macros::test] fn a(a: retape::Session) {}",
+        "1:32: error: a test borrows its session: take `&retape::Session`",
     );
     check("#[retape_macros::test(cassette)] fn a(a: A) {}", "1:23: error: `cassette` has no value");
     check("#[retape_macros::test(mode =)] fn a(a: A) {}", "1:23: error: `mode` has no value");
