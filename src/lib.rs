@@ -56,22 +56,6 @@
 //!   decides which is which, and the cassette lists it.
 //! - **Miss**: a request that no recorded interaction answers.
 //!
-//! # Layout
-//!
-//! A room uses only rooms below it. `tests/architecture.rs` enforces that.
-//!
-//! - `cli`: the command, one file per subcommand.
-//! - [`session`]: what a Rust test starts; `assert`: the assertion macros.
-//! - `serve`: the server, the recorder and the replayer.
-//! - [`store`]: files, the journal, git and the environment.
-//! - [`review`]: what changed, and how people read about it.
-//! - [`contract`]: what a server promises; [`compare`]: which recorded interaction this is.
-//! - [`message`]: typed messages; `identity`: who issued which identifier; [`redact`]: takes secrets out.
-//! - [`cassette`]: what was recorded, and its file.
-//! - [`config`]: what a person says in `retape.toml`; `text`: the syntaxes.
-//!
-//! From [`review`] down, nothing does any IO.
-//!
 //! # Limits
 //!
 //! retape does not invent what was not recorded, and does not check business logic. You point a client at
