@@ -38,6 +38,11 @@ const JQ: &str = r#"#!/usr/bin/env bash
 grep -o '{"id":[0-9]*,"body":"[^"]*<!-- retape-report -->' | head -n 1 | grep -o '[0-9]*' | head -n 1 || true
 "#;
 
+/// Installs nothing.
+const CARGO: &str = r#"#!/usr/bin/env bash
+echo "cargo $*" >> "$FAKE/asked"
+"#;
+
 /// A repository in which a branch has been worked on.
 struct Repository {
     stage: Stage,
@@ -57,7 +62,7 @@ impl Repository {
         let stage = Stage::new();
         let fake = stage.folder().join("fake");
         let repository = Self { stage, fake };
-        for (name, script) in [("gh", GH), ("curl", CURL), ("jq", JQ)] {
+        for (name, script) in [("gh", GH), ("curl", CURL), ("jq", JQ), ("cargo", CARGO)] {
             repository.stage.write(&format!("fake/bin/{name}"), script);
             let file = repository.fake.join("bin").join(name);
             let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -264,6 +269,18 @@ fn files(folder: &Path) -> Vec<String> {
 
 const FIRST_LINE: &str = "ends after `stop_reason`";
 const KEPT: &str = "kept misses.json report.html report.json report.md report.sarif report.xml\n";
+
+#[test]
+fn the_action_installs_a_version_unless_it_is_there() {
+    let repository = Repository::new();
+
+    repository.action(&[("version", env!("CARGO_PKG_VERSION")), ("comment", "false")]);
+    let asked = repository.asked();
+    repository.action(&[("version", "99.0.0"), ("comment", "false")]);
+
+    assert_eq!(asked, "");
+    assert_eq!(repository.asked(), "cargo install --locked --force retape --version 99.0.0\n");
+}
 
 #[test]
 fn the_action_tells_a_breaking_change_everywhere_and_fails() {
