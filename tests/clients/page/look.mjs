@@ -251,6 +251,12 @@ await check("it fits a narrow window and paper", async () => {
   await page.size(400, 900);
   assert.equal(await page.ask("document.documentElement.scrollWidth"), 400);
   await picture(page, "phone");
+  // Names stay whole: what they stand in scrolls.
+  await page.ask("document.querySelectorAll('.conversation').forEach((it) => (it.open = true))");
+  await page.until("document.querySelector('.steps')");
+  const heights = "[...document.querySelectorAll('.steps > *')].map((it) => it.clientHeight)";
+  assert.ok(await page.ask(`Math.max(...${heights}) < 25`), `heights ${await page.ask(heights)}`);
+  assert.equal(await page.ask("document.documentElement.scrollWidth"), 400);
   await page.size(1280, 900);
   const paper = await page.print();
   if (pictures) await writeFile(join(pictures, "paper.pdf"), paper);

@@ -124,7 +124,8 @@ function steps(pair) {
     return el("p.more", {}, `${counted(pair.steps.length, "kind")} of messages, in the same order`);
   }
   const titles = [el("div.title", {}, "before"), el("div.title.right", {}, "now")];
-  return el("div.steps", {}, titles, rows);
+  const reached = { tabindex: 0, role: "group", "aria-label": "the messages before and now" };
+  return el("div.steps", reached, titles, rows);
 }
 
 function drawnDifference([at, old, now]) {

@@ -7,9 +7,9 @@ const GAP = 16;
 const BEND = 9;
 const LEAST = 10;
 
-/** How wide a railroad can be in an element. */
+/** How wide a railroad can be in an element. In a narrow window it takes more rows. */
 function roomIn(element) {
-  return Math.max(480, (element.clientWidth || 960) - 20);
+  return Math.max(260, (element.clientWidth || 960) - 20);
 }
 
 /** Draws an order, or two on the same tracks, within so many pixels; a way is drawn across them. */
