@@ -106,7 +106,9 @@ fn refused(address: &str) -> Error {
     let expected =
         "http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH], h2c://HOST[:PORT][/PATH]";
     let error = Error::setting("upstream", harmless(address), expected);
-    if address.contains("://") {
+    let is_without_scheme =
+        !address.contains("://") && Location::parse(&format!("http://{address}")).is_ok();
+    if !is_without_scheme {
         return error;
     }
     error.with_hint(format!("did you mean `http://{}`?", harmless(address)))
@@ -149,6 +151,14 @@ mod tests {
         check("https://u:p@host/v1", "https://host/v1", Some("Basic dTpw"));
         check("https://key@host", "https://host", Some("Basic a2V5Og=="));
         check("https://u%40x:p%3Aq@host", "https://host", Some("Basic dUB4OnA6cQ=="));
+    }
+
+    #[test]
+    fn only_an_address_is_proposed() {
+        let told = |address: &str| format!("{:?}", Location::parse(address).unwrap_err());
+
+        assert!(told("127.0.0.1:8283/x").contains("did you mean `http://127.0.0.1:8283/x`?"));
+        assert!(!told("127.0.0.1:8283/x y").contains("did you mean"));
     }
 
     #[test]
