@@ -188,10 +188,10 @@ impl Left {
 /// Waits for the answers that are under way, until a signal says not to.
 async fn settle(closed: &Closed, signals: &mut Signals) -> Option<Signal> {
     let unfinished = closed.unfinished();
-    if unfinished == 0 {
+    if unfinished.is_empty() {
         return None;
     }
-    tell::waiting(unfinished, signals.heard);
+    tell::waiting(&unfinished, signals.heard);
     tokio::select! {
         () = closed.settle() => None,
         signal = signals.next() => {

@@ -72,10 +72,10 @@ impl Closed {
         idle
     }
 
-    /// How many interactions are under way.
+    /// What is under way: what each interaction asks for.
     #[cfg(feature = "cli")]
-    pub(crate) fn unfinished(&self) -> usize {
-        self.all_tapes().iter().map(|(_, tape)| tape.unfinished()).sum()
+    pub(crate) fn unfinished(&self) -> Vec<String> {
+        self.all_tapes().iter().flat_map(|(_, tape)| tape.unfinished()).collect()
     }
 
     /// Waits until they have come to their end, but not for longer than the grace time.

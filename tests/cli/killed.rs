@@ -164,7 +164,7 @@ fn a_second_interruption_does_not_wait_and_what_arrived_is_saved() {
     assert!(saved.contains(r#"{"data": "1"}"#) && saved.contains(r#"{"data": "2"}"#), "{saved}");
     assert_snapshot!(stage.harmless(&said), @"
     retape: record at http://HOST; interrupt to stop
-    retape: waiting for 1 answer to end; interrupt again to stop
+    retape: waiting for 1 answer to end (GET /stream), then it goes on by itself; interrupt again to stop
     retape: stopped by SIGTERM; saving what had arrived
     retape: recorded 1 interaction in cassettes/tape.json, though it was interrupted
     ");
@@ -197,7 +197,10 @@ fn an_interruption_waits_for_answers_to_end_and_says_so() {
     let (code, _) = running.end();
 
     assert_eq!(code, Some(0));
-    assert_eq!(waiting, "retape: waiting for 1 answer to end; interrupt again to stop");
+    assert_eq!(
+        waiting,
+        "retape: waiting for 1 answer to end (GET /stream), then it goes on by itself; interrupt again to stop"
+    );
     assert!(stage.read("cassettes/tape.json").contains("\"end\": \"server_closed\""));
 }
 

@@ -163,10 +163,18 @@ pub(super) fn listening(session: &Session) {
 }
 
 /// What is waited for.
-pub(super) fn waiting(unfinished: usize, heard: Heard) {
+pub(super) fn waiting(unfinished: &[String], heard: Heard) {
     let again = if heard == Heard::Some { "again " } else { "" };
-    let answers = count(unfinished, "answer");
-    line(&format!("waiting for {answers} to end; interrupt {again}to stop"));
+    let answers = count(unfinished.len(), "answer");
+    let first = unfinished.first().map_or("", String::as_str);
+    let more = match unfinished.len() {
+        0 | 1 => String::new(),
+        all => format!(" and {} more", all - 1),
+    };
+    line(&format!(
+        "waiting for {answers} to end ({}{more}), then it goes on by itself; interrupt {again}to stop",
+        visible(first)
+    ));
 }
 
 /// How a client reaches a session.

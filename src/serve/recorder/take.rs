@@ -121,6 +121,13 @@ impl Take {
         }
     }
 
+    /// What it asks for, as people may see it: `GET /v1/events`.
+    #[cfg(feature = "cli")]
+    pub(super) fn asks_for(&self) -> String {
+        let request = &self.state().interaction.request;
+        format!("{} {}", request.method, self.redactor.target(&request.path))
+    }
+
     /// What the server says before the answer.
     pub(super) fn interim(&self, status: u16, headers: Headers) {
         let ms = self.ms();

@@ -362,10 +362,11 @@ impl Tape {
         self.journal.remove()
     }
 
-    /// How many interactions are under way.
+    /// What is under way: what each interaction asks for.
     #[cfg(feature = "cli")]
-    pub fn unfinished(&self) -> usize {
-        self.state().open.len()
+    pub fn unfinished(&self) -> Vec<String> {
+        let open: Vec<_> = self.state().open.values().cloned().collect();
+        open.iter().map(|take| take.asks_for()).collect()
     }
 
     /// How many bytes there are in bodies that are held.
