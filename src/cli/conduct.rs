@@ -142,10 +142,11 @@ async fn prove(
         ended.map(|ended| ended == exit)
     });
     let proven = proven.await?;
-    if endless > 0 && !proven.replays && signals.heard != Heard::Some {
+    let stopped = (endless > 0 && signals.heard != Heard::Some).then_some(limit);
+    if let Some(limit) = stopped.filter(|_| !proven.replays) {
         tell::endless(limit);
     }
-    tell::proven(&proven, recordings.len(), exit);
+    tell::proven(&proven, recordings.len(), exit, stopped);
     Ok(match exit {
         Exit::Agrees if !proven.replays => Exit::Findings,
         exit => exit,

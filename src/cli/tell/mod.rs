@@ -380,7 +380,7 @@ pub(super) fn endless(limit: Duration) {
 }
 
 /// What became of the proof that so many recordings replay.
-pub(super) fn proven(proven: &Proven, recordings: usize, exit: Exit) {
+pub(super) fn proven(proven: &Proven, recordings: usize, exit: Exit, limit: Option<Duration>) {
     let runs = count(proven.runs, "run");
     all_missed(&proven.misses);
     let is_one = recordings == 1;
@@ -419,11 +419,7 @@ pub(super) fn proven(proven: &Proven, recordings: usize, exit: Exit) {
         }
         return;
     }
-    let runs = if proven.runs == 0 {
-        "no run came to its end".to_owned()
-    } else {
-        format!("{runs} without the server")
-    };
+    let runs = how_run(proven.runs, limit);
     line(&format!("{RED}it does not replay{PLAIN} ({runs}); the recording is kept"));
     if proven.misses.is_empty() && proven.runs > 0 {
         hint(
@@ -432,6 +428,17 @@ pub(super) fn proven(proven: &Proven, recordings: usize, exit: Exit) {
     }
     if let Some(tokens) = &proven.tokens {
         hint(&visible(&tokens.hint()));
+    }
+}
+
+/// How often a command was run that does not replay; `limit` is after how long a run was stopped, if one was.
+fn how_run(runs: usize, limit: Option<Duration>) -> String {
+    match (runs, limit) {
+        (0, Some(limit)) => {
+            format!("no run came to its end: each was stopped after {} s", limit.as_secs())
+        }
+        (0, None) => "no run came to its end".to_owned(),
+        (runs, _) => format!("{} without the server", count(runs, "run")),
     }
 }
 
@@ -563,5 +570,17 @@ pub(super) fn tell_suspects(suspects: &[Suspect]) {
     suspects.iter().take(MOST).for_each(|suspect| line(&format!("  {suspect}")));
     if suspects.len() > MOST {
         line(&format!("  and {} more", suspects.len() - MOST));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_was_stopped_says_after_how_long() {
+        let told = "no run came to its end: each was stopped after 30 s";
+        assert_eq!(how_run(0, Some(Duration::from_secs(30))), told);
+        assert_eq!(how_run(2, None), "2 runs without the server");
     }
 }
