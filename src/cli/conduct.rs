@@ -105,6 +105,9 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
     tell::faults(&summary);
     tell::idle_rules(&idle.told());
     tell::verdict(&summary, common.way(live));
+    if summary.unused && live.is_none() {
+        tell::missing_folder(&common.place().0);
+    }
     let is_refused = is_ci() && live.is_some_and(|live| !live.allow);
     let exit = judge(ran, &summary, &left, is_refused);
     // A command that was told to end would not end by itself.

@@ -73,6 +73,33 @@ fn a_misspelt_cassette_is_told_from_one_that_was_not_recorded() {
 }
 
 #[test]
+fn what_stands_in_the_place_of_a_cassette_is_told() {
+    let stage = Stage::new();
+    stage.write("cassettes/folder.json/x", "");
+    stage.write("cassettes/chat.failed.json", "{}");
+
+    assert_snapshot!(refused(&stage, &["show", "folder"]), @r"
+    error: no cassette `folder` (`FOLDER/cassettes/folder.json`)
+    hint: `cassettes/folder.json` is a directory: remove it, then record it: `retape record --upstream URL folder -- COMMAND`
+    ");
+    assert_snapshot!(refused(&stage, &["replay", "chat", "--", "true"]), @r"
+    error: no cassette `chat` (`cassettes/chat.json`)
+    hint: its run failed, so the recording is kept aside: `mv cassettes/chat.failed.json cassettes/chat.json` takes it; or record it: `retape record --upstream URL chat -- COMMAND`
+    ");
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_named_where_nothing_was_asked() {
+    let (status, _, said) = Stage::new().run(&["replay", "--cassettes", "tapes", "--", "true"]);
+
+    assert_eq!(status, Some(1), "{said}");
+    assert!(
+        said.ends_with("hint: there is no folder `tapes`: `--cassettes DIR` names another\n"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_cassette_of_another_test_is_not_taken_for_the_one_that_was_meant() {
     let stage = Stage::new();
     stage.write("cassettes/test_agents/test_agents.json", "{}");

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::env;
 use std::error::Error as _;
 use std::io::{ErrorKind, Write as _};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -319,6 +320,16 @@ fn unused(summary: &Summary, way: Way) {
     if let Some(name) = elsewhere.filter(|_| matches!(way, Way::Address { .. })) {
         hint(&format!(
             "`{name}` is set, so clients may ask that proxy instead; `NO_PROXY=127.0.0.1` lets them reach retape"
+        ));
+    }
+}
+
+/// From a folder that is not there nothing is replayed, whatever a client asks.
+pub(super) fn missing_folder(folder: &Path) {
+    if !folder.is_dir() {
+        hint(&format!(
+            "there is no folder `{}`: `--cassettes DIR` names another",
+            from_here(folder).display()
         ));
     }
 }
