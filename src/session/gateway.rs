@@ -522,13 +522,9 @@ impl Gateway {
     ) -> Answer {
         if error.is_no_cassette() && !self.is_unfinished(cassette) {
             let name = Name::new(cassette).ok();
-            let nearest = name.and_then(|name| store::nearest(&self.settings.folder, &name));
-            let nearest = nearest.map(|name| format!("there is `{name}`; or "));
-            error = error.with_hint(format!(
-                "{}{}",
-                nearest.unwrap_or_default(),
-                self.record_it(cassette)
-            ));
+            let near = name.and_then(|name| store::near(&self.settings.folder, &name));
+            let near = near.unwrap_or_default();
+            error = error.with_hint(format!("{near}{}", self.record_it(cassette)));
         }
         let is_finding = error.is_no_cassette() || error.is_no_name();
         let miss = self.unexplained(head.method.as_str(), address, cassette);

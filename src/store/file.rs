@@ -13,7 +13,7 @@ use super::foreign::{foreign_of, load_as_it_is};
 use super::list::list;
 use super::replace::{remove_unfinished, replace_quickly};
 use super::saving::Saving;
-use super::{Journal, disk, find_config, large, mention, regular};
+use super::{Journal, disk, find_config, large, mention, mention_path, regular, taking};
 use crate::cassette::{Cassette, Interactions, Large, Larges, Name, Request, Response, format};
 use crate::config::Rules;
 use crate::error::{Error, Kind, Result};
@@ -127,8 +127,7 @@ pub(crate) fn how_to_come_by(folder: &Path, name: &Name, command: &str) -> Strin
                     "what stands there is no file, or a link that leads nowhere: remove it"
                         .to_owned()
                 }
-                Some(nearest) => format!("there is `{nearest}`; or {record}"),
-                None => record,
+                _ => format!("{}{record}", near(folder, name).unwrap_or_default()),
             }
         }
         Some(_) => format!(
@@ -139,9 +138,24 @@ pub(crate) fn how_to_come_by(folder: &Path, name: &Name, command: &str) -> Strin
     }
 }
 
+/// What stands in the place of a cassette or near it: the first half of what to do where there is none.
+pub(crate) fn near(folder: &Path, name: &Name) -> Option<String> {
+    let (path, failed) = (path_of(folder, name), path_of(folder, &name.beside("failed")));
+    if path.is_dir() {
+        return Some(format!("`{}` is a directory: remove it, then ", mention_path(&path)));
+    }
+    if failed.is_file() {
+        let take = taking(&failed, &path);
+        return Some(format!(
+            "its run failed, so the recording is kept aside: `{take}` takes it; or "
+        ));
+    }
+    nearest(folder, name).map(|nearest| format!("there is `{nearest}`; or "))
+}
+
 /// The cassette whose name is most alike. Each part is on its own, since `test_agents/test_agents` and
 /// `test_wrong/test_x` are names of different tests however much they have in common.
-pub(crate) fn nearest(folder: &Path, name: &Name) -> Option<Name> {
+fn nearest(folder: &Path, name: &Name) -> Option<Name> {
     let parts = |name: &'_ str| name.split('/').map(str::to_owned).collect::<Vec<_>>();
     let meant = parts(name.as_str());
     let is_alike = |other: &&str| {
