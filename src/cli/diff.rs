@@ -143,7 +143,8 @@ impl Diff {
             contracts::tell_unread_at(&report.unread.iter().collect::<Vec<_>>());
         }
         let exit = if report.fails() { Exit::Findings } else { Exit::Agrees };
-        if !unread.is_empty() {
+        let is_alone = [&old, &new].iter().all(|it| it.side.cassettes.is_empty());
+        if !unread.is_empty() && !is_alone {
             tell::line("the other cassettes were compared");
         }
         let exit = tell::unread(unread, exit);
