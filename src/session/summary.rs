@@ -80,8 +80,8 @@ impl Summary {
     ///
     /// # Errors
     ///
-    /// If there were misses, a request was refused, a server was recorded that did not answer a single request, or no request
-    /// came at all; the hint explains the first.
+    /// If there were misses, a request was refused, a server was recorded that did not answer a single request, or no
+    /// request came at all; the hint explains the first.
     pub fn checked(self) -> Result<Self> {
         if let Some(error) = missed(&self.misses) {
             return Err(error);

@@ -8,7 +8,8 @@ use super::event::Miss;
 use super::gateway::Gateway;
 use crate::review::report::count;
 
-/// Prints what was missed, and what is not saved, if it is dropped: the test came to no end, or forgot to finish its session.
+/// Prints what was missed, and what is not saved, if it is dropped: the test came to no end, or forgot to finish its
+/// session.
 ///
 /// # Rationale
 ///

@@ -31,8 +31,7 @@ pub trait Earlier {
     fn said(&self, id: &str, place: &str) -> &[(usize, Said)];
     /// The numbers that they said.
     fn counted(&self, id: &str, place: &str) -> &[(usize, f64)];
-    /// What was answered to the same request before, if a key in it says that it is the same: the identifier of the thing
-    /// that it came to.
+    /// The identifier of what the same request came to before, if a key in it says that it is the same.
     fn again(&self) -> Option<&str>;
     /// What was made at the path of this request, if that only reads, and whether it should be there.
     fn made(&self) -> Vec<(&str, bool)>;

@@ -2,8 +2,8 @@
 //!
 //! # Rationale
 //!
-//! Clients put what comes into a list at its `index`. A server that counts from 1 all at once keeps to every shape. Other
-//! numbers are 0 at first by chance, so only fields that are called so are looked at.
+//! Clients put what comes into a list at its `index`. A server that counts from 1 all at once keeps to every shape.
+//! Other numbers are 0 at first by chance, so only fields that are called so are looked at.
 
 use std::collections::{BTreeMap, BTreeSet};
 

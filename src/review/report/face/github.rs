@@ -7,8 +7,8 @@ use crate::review::report::line::visible;
 /// GitHub shows so many annotations of a level in a step; the last one says how many there are.
 const MOST: usize = 9;
 
-/// Shows a report as workflow commands: an error for what could not be read or fails, a notice for what is unproven and does
-/// not, and a notice about the rest.
+/// Shows a report as workflow commands: an error for what could not be read or fails, a notice for what is unproven
+/// and does not, and a notice about the rest.
 pub(super) fn github(report: &Report) -> String {
     let mut text: String = report.unreadable.iter().take(MOST).map(unread).collect();
     for verdict in [Verdict::Breaking, Verdict::Unproven] {

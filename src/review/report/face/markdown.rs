@@ -16,7 +16,8 @@ const MARKER: &str = "<!-- retape-report -->";
 /// closes the report.
 const MOST: usize = 62_000;
 
-/// So much may be taken by cassettes that could not be read, by changes that fail, by others, by contracts, and by cassettes.
+/// So much may be taken by cassettes that could not be read, by changes that fail, by others, by contracts, and by
+/// cassettes.
 const UNREADABLE: usize = 10_000;
 const CHANGES: usize = 40_000;
 const OTHERS: usize = 46_000;
