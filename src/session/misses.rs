@@ -36,6 +36,9 @@ pub(super) enum Report {
 /// has doubled, and at the end: a suite that misses everything must not write for ever.
 const ONE_BY_ONE: usize = 64;
 
+/// More refusals are not counted: a page that nobody trusts may ask without end.
+const MOST_REFUSED: usize = 1 << 12;
+
 /// A Rust test that names the file in its code finds it by the path in the error.
 const HINT: &str = "choose a file that can be written: `--misses FILE` or `RETAPE_MISSES`";
 
@@ -64,7 +67,10 @@ impl Misses {
 
     /// Notes why a request was refused that no recording was asked for.
     pub(super) fn refuse(&self, why: &str) {
-        lock(&self.refused).push(why.to_owned());
+        let mut refused = lock(&self.refused);
+        if refused.len() < MOST_REFUSED {
+            refused.push(why.to_owned());
+        }
     }
 
     /// Why requests were refused, each time.
