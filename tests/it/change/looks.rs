@@ -24,16 +24,25 @@ fn streams(prefix: &str, said: impl Fn(usize) -> Vec<String>) -> Side {
 fn what_comes_in_one_second_does_not_belong_together_for_that() {
     let run = |prefix: &str, apart: usize| {
         streams(prefix, |number| {
-            let time = |step: usize| 1_727_800_000 + number * 1000 + step * apart;
-            let run = |tag: &str| format!(r#"{{"type":"run.{tag}","created_at":{}}}"#, time(0));
-            let step = |tag: &str, at: usize| {
-                format!(r#"{{"type":"step.{tag}","created_at":{}}}"#, time(at))
+            let said = |tag: &str, step: usize| {
+                let time = 1_727_800_000 + number * 1000 + step * apart;
+                format!(r#"{{"type":"{tag}","created_at":{time}}}"#)
             };
-            let steps = (1..=number % 3 + 1).flat_map(|at| {
-                let delta = r#"{"type":"step.delta","text":"a"}"#.to_owned();
-                [step("created", at), delta, step("completed", at)]
-            });
-            [run("created")].into_iter().chain(steps).chain([run("completed")]).collect()
+            let piece = |tag: &str| format!(r#"{{"type":"{tag}","text":"a"}}"#);
+            let step = |at: usize, within: Vec<String>| {
+                let begun = ["step.created", "step.in_progress"].map(|tag| said(tag, at));
+                [begun.to_vec(), within, vec![said("step.completed", at)]].concat()
+            };
+            let message = [
+                ["message.created", "message.in_progress"].map(|tag| said(tag, 9)).to_vec(),
+                vec![piece("message.delta"), piece("message.delta")],
+                vec![said("message.completed", 9)],
+            ];
+            let delta = || vec![piece("step.delta"), piece("step.delta")];
+            let steps = (1..=number % 3).flat_map(|at| step(at, delta()));
+            let begun = ["run.created", "run.queued", "run.in_progress"].map(|tag| said(tag, 0));
+            let all = begun.into_iter().chain(steps).chain(step(9, message.concat()));
+            all.chain([said("run.completed", 0)]).collect()
         })
     };
 
