@@ -161,8 +161,7 @@ fn keys(said: &[PathValue<'_>]) -> Vec<(String, String)> {
 /// Whether a field is called like one.
 fn is_key(path: &str) -> bool {
     let name = path.rsplit('.').next().unwrap_or(path);
-    let ends = ["_id", "Id", "_index", "Index"].iter().any(|end| name.ends_with(end));
-    ends || matches!(name, "id" | "index")
+    invariant::is_index(name) || name == "id" || name.ends_with("_id") || name.ends_with("Id")
 }
 
 /// The members of a message that are objects or lists.

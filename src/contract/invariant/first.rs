@@ -11,7 +11,6 @@ use super::check::{At, Broken, Check};
 use super::claim::{Field, Invariant, Path};
 use super::holding::CHANCES;
 use super::learn::{FieldNumbers, Sights};
-use super::trace::Comparable;
 
 /// What such fields say first, by the numbers of their paths.
 #[derive(Debug, Clone, Default)]
@@ -28,7 +27,7 @@ impl Beginnings {
     pub(super) fn learn(&mut self, names: &FieldNumbers, recording: u32, events: &[Sights<'_>]) {
         let mut seen = BTreeSet::new();
         for sight in events.iter().flat_map(|(_, sights)| sights) {
-            let Comparable::Number(number) = sight.value else { continue };
+            let Some(number) = sight.value.counted() else { continue };
             if !is_index(names.spelled(sight.path)) || !seen.insert(sight.path) {
                 continue;
             }
@@ -51,7 +50,7 @@ impl Beginnings {
 }
 
 /// Whether a field is called like the place of something.
-fn is_index(path: &str) -> bool {
+pub(in crate::contract) fn is_index(path: &str) -> bool {
     let name = path.rsplit('.').next().unwrap_or(path);
     name == "index" || name.ends_with("_index") || name.ends_with("Index")
 }

@@ -53,6 +53,7 @@ pub use check::{EventValue, Violation};
 pub use claim::{Asked, Field, Invariant, Path, Referred, With};
 pub use earlier::Earlier;
 pub use echo::Said;
+pub(in crate::contract) use first::is_index;
 pub use holding::CHANCES;
 pub(in crate::contract) use kept::{Thing, place_of, said_of, things};
 pub(crate) use learn::FieldNumbers;
