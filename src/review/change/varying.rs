@@ -12,6 +12,7 @@ use super::about::LOOKED_AT;
 use super::always::Question;
 use super::maps::{FixedMembers, Maps};
 use super::report::Part;
+use crate::contract::shape::DEEPEST;
 use crate::contract::{Answer, Contract, JsonMessage};
 use crate::text::json::{Container, Text};
 
@@ -103,16 +104,19 @@ impl Places {
         members_at: impl Fn(&str) -> FixedMembers<'m>,
     ) {
         let start = root.len();
-        let mut open = vec![(root, message.text())];
-        while let Some((place, value)) = open.pop() {
+        let mut open = vec![(root, 0, message.text())];
+        while let Some((place, depth, value)) = open.pop() {
             if self.0.len() >= MOST {
                 return;
             }
-            let named = members_at(place[start..].trim_start_matches('.'));
-            let members = value.members();
-            let members = members.map(|(name, it)| (format!("{place}.{}", named.step(name)), it));
-            let elements = value.elements().map(|it| (format!("{place}[]"), it));
-            open.extend(members.chain(elements));
+            // What a contract does not look at is not read again at each depth.
+            if depth < DEEPEST {
+                let named = members_at(place[start..].trim_start_matches('.'));
+                let step = |name| format!("{place}.{}", named.step(name));
+                let members = value.members().map(|(name, it)| (step(name), depth + 1, it));
+                let elements = value.elements().map(|it| (format!("{place}[]"), depth + 1, it));
+                open.extend(members.chain(elements));
+            }
             *self.0.entry(place).or_default() |= kind(value);
         }
     }
