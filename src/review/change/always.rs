@@ -14,17 +14,17 @@ use std::hash::BuildHasher as _;
 use foldhash::fast::FixedState;
 
 use super::about::{About, LOOKED_AT};
-use super::draft::{Draft, Position, ShownPlaces};
+use super::codes;
+use super::draft::{Draft, Position, ShownPlaces, cut};
 use super::forms::{self, SharedRequest};
 use super::instead::hardly_chance;
 use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::traits::{Of, TraitChange};
-use super::values::{First, ID, ValuePlace, Values, ValuesByPlace, values};
+use super::values::{First, ID, MOST_WORDS, ValuePlace, Values, ValuesByPlace, values};
 use super::weight::{CHANCE_OF_ALL, is_outcome};
 use crate::contract::invariant::{Field, Invariant};
 use crate::contract::order::{FEWEST, exact};
-use crate::contract::shape::Recordings;
 use crate::contract::{Answer, Contract, cassette_of};
 use crate::identity::{Meaning, identifiers, is_moment, stands_for};
 use crate::text::json::Text;
@@ -69,6 +69,10 @@ pub(super) fn add<'a>(
             &those_alike
         }
     };
+    let questions = sides.each_ref().map(|side| {
+        side.iter().map(|(question, answer)| (answer.place.as_str(), *question)).collect()
+    });
+    codes::add(drafts, was, alike, &questions);
     let words = |sides: &[&[ValuesByPlace<'_>; 2]]| {
         told(sides, &|pair| pair.words(), &|pair, chance| pair.word(chance, &is_said))
     };
@@ -213,7 +217,8 @@ impl ValuePair<'_, '_> {
     /// The same of what values look like.
     fn traits(&self) -> usize {
         let (old, new) = (self.old, self.new);
-        old.traits.tried(&new.traits) + usize::from(old.first != new.first)
+        let is_one = old.sentences.len() > 1 && new.sentences.len() == 1;
+        old.traits.tried(&new.traits) + usize::from(old.first != new.first) + usize::from(is_one)
     }
 
     /// A word that is never said any more, or all of them, where recordings are enough that chance does not explain it.
@@ -240,7 +245,11 @@ impl ValuePair<'_, '_> {
         let what = self.place.told(&format!("never says `{word}` any more{and}"));
         let is_breaking = now.is_some() && is_outcome(&self.place.path);
         let verdict = if is_breaking { Verdict::Breaking } else { Verdict::Unproven };
-        let draft = self.draft(verdict, what, word);
+        // Where it was said, something else is now.
+        let places = old.words.get(&*word).map(|it| &it.places);
+        let draft = self.draft(verdict, what, word, |place| {
+            places.is_some_and(|places| places.contains(place))
+        });
         Some(draft.because(hardly_chance(new.all.len(), [said, old.all.len()])))
     }
 
@@ -249,7 +258,7 @@ impl ValuePair<'_, '_> {
     fn ways_apart(&self) -> Option<f64> {
         let sides = [self.old, self.new];
         let is_list = |side: &Values<'_>| {
-            let said: usize = side.words.values().map(Recordings::len).sum();
+            let said: usize = side.words.values().map(|it| it.said.len()).sum();
             // What one conversation says twice is no word of a list yet: each may have a counter of its own.
             let places = side.shown.iter().map(|(place, _)| cassette_of(place));
             let conversations = places.collect::<BTreeSet<_>>().len();
@@ -286,7 +295,8 @@ impl ValuePair<'_, '_> {
             return None;
         }
         let lost = self.old.traits.lost(&self.new.traits);
-        let TraitChange { key, of, said } = lost.or_else(|| self.begins_elsewhere())?;
+        let lost = lost.or_else(|| self.begins_elsewhere());
+        let TraitChange { key, of, said } = lost.or_else(|| self.always_one(is_said))?;
         if of == Of::Format && (!self.has_format(is_said) || key == "length" && self.are_named()) {
             return None;
         }
@@ -294,7 +304,7 @@ impl ValuePair<'_, '_> {
         // By the identifier of an event a client goes on with a stream that has broken off, as SSE says.
         let is_needed = self.place.part == Part::Events && self.place.path == ID && key == "empty";
         let verdict = if is_needed { Verdict::Breaking } else { Verdict::Unproven };
-        let draft = self.draft(verdict, what, key.to_owned());
+        let draft = self.draft(verdict, what, key.to_owned(), |_| true);
         Some(draft.because(hardly_chance(is, [was, was])))
     }
 
@@ -334,10 +344,34 @@ impl ValuePair<'_, '_> {
         (before != now).then_some(TraitChange { key: "first", of: Of::Size, said })
     }
 
-    fn draft(&self, verdict: Verdict, what: String, key: String) -> Draft {
-        let shown = &self.new.shown;
-        let at = shown.first().map_or(Position::Whole, |(_, at)| *at);
-        let shown = ShownPlaces::of(shown.iter().map(|(place, _)| *place), at);
+    /// A text that people read, and that was another one in each recording: it says nothing of the matter any more.
+    fn always_one(&self, is_said: &impl Fn(&str) -> [bool; 2]) -> Option<TraitChange> {
+        let (old, new) = (self.old, self.new);
+        let texts = |side: &Values<'_>| side.words.len() + side.sentences.len();
+        let is_another_each = texts(old) >= old.all.len().min(MOST_WORDS)
+            && old.sentences.len() > old.words.len()
+            && Meaning::of(self.place.field()) == Meaning::Plain;
+        let now = new.words.keys().chain(&new.sentences).next()?;
+        let is_one = texts(new) == 1 && !is_said(now).contains(&true);
+        let said = format!("was another text in each recording, and is always `{}` now", cut(now));
+        (is_another_each && is_one).then_some(TraitChange { key: "same", of: Of::Size, said })
+    }
+
+    /// `is_shown` tells which of the answers of now show it; if none does, all do.
+    fn draft(
+        &self,
+        verdict: Verdict,
+        what: String,
+        key: String,
+        is_shown: impl Fn(&str) -> bool,
+    ) -> Draft {
+        let all: Vec<&str> = self.new.shown.iter().map(|(place, _)| *place).collect();
+        let some: Vec<&str> = all.iter().copied().filter(|place| is_shown(place)).collect();
+        let places = if some.is_empty() { all } else { some };
+        let mut shown = self.new.shown.iter();
+        let first = shown.find(|(place, _)| Some(place) == places.first());
+        let at = first.map_or(Position::Whole, |(_, at)| *at);
+        let shown = ShownPlaces::of(places.into_iter(), at);
         Draft::new(Rule::ValueOther, verdict, self.place.part, what)
             .at(self.place.named())
             .keyed(key)

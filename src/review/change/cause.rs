@@ -51,9 +51,11 @@ pub(super) fn instead(all: &mut [(&Endpoint, Vec<Draft>)]) {
         for cause in causes {
             let told: BTreeSet<&String> = shown(&cause).collect();
             let is_gone = |draft: &Draft, status: u16| {
+                let is_of_refusal = cause.key.starts_with(&status.to_string())
+                    || cause.rule == Rule::MediaNew && status == endpoint.status;
                 matches!(draft.rule, Rule::StatusGone | Rule::MediaGone)
                     && draft.shown.is_none()
-                    && (status < 400 || cause.key.starts_with(&status.to_string()))
+                    && (status < 400 || is_of_refusal)
             };
             // Answers that take the place of others are of another kind than those that they stand among now.
             let is_there = |draft: &Draft| {
@@ -75,7 +77,8 @@ pub(super) fn instead(all: &mut [(&Endpoint, Vec<Draft>)]) {
                             && (is_gone(draft, other.status)
                                 || is_there(draft) && is_of(draft, other))
                     };
-                    let told = drafts.extract_if(.., is_brought);
+                    // How those are asked that are answered otherwise is no news of the others that are answered so.
+                    let told = drafts.extract_if(.., is_brought).filter(|it| !is_request(it.rule));
                     brought.extend(told.map(|draft| draft.what));
                 }
             }
@@ -103,11 +106,16 @@ pub(super) fn of_unproven(drafts: &mut [Draft]) {
 /// Why an answer that is recorded for the first time may break nobody.
 pub(super) const UNKNOWN: &str = "whether it was asked for before is not known";
 
+/// Whether a rule tells what requests say.
+fn is_request(rule: Rule) -> bool {
+    matches!(rule, Rule::RequestWider | Rule::RequestNarrower | Rule::RequestRequired)
+}
+
 /// Whether a change says that something else is answered than before.
 fn says_instead(draft: &Draft) -> bool {
     match draft.rule {
-        Rule::RequestRefused => draft.shown.is_some(),
-        Rule::StatusNew | Rule::MediaNew | Rule::StatusGone | Rule::MediaGone => {
+        Rule::RequestRefused | Rule::StatusGone => draft.shown.is_some(),
+        Rule::StatusNew | Rule::MediaNew | Rule::MediaGone => {
             draft.shown.is_some() && draft.verdict == Verdict::Breaking
         }
         _ => false,

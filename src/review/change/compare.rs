@@ -10,10 +10,10 @@ use super::moved::{moved, otherwise};
 use super::report::{
     CaseEdges, CassettePair, ContractPair, Edge, Part, Report, Side, State, Verdict,
 };
-use super::requests::Unanswered;
+use super::requests::{Unanswered, as_often};
 use super::rule::Rule;
 use super::shapes::{Basis, ShownValue};
-use super::weight::Sides;
+use super::weight::{CHANCE, Sides};
 use super::{
     always, cassettes, cut, instead, listed, once, orders, parallel, promised_orders, requests,
     shapes, swap, ties, unseen,
@@ -514,7 +514,10 @@ pub(super) fn takes_place(
     // What was only refused, of another request, may always have been answered.
     let were_refused = endpoint.status < 400 && before().all(|(it, _)| it.status >= 400);
     let may_be_other = is_left || is_other || were_refused;
-    if !is_answered_again && may_be_other { Verdict::Unproven } else { Verdict::Breaking }
+    // As where one and the same request shows it.
+    let may_be_chance = were_refused && as_often(cassettes.len() as u64, 0) >= CHANCE;
+    let is_shown = is_answered_again && !may_be_chance;
+    if !is_shown && may_be_other { Verdict::Unproven } else { Verdict::Breaking }
 }
 
 /// Where a message is that shows something.

@@ -9,6 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::about::About;
 use super::draft::{Draft, Position, ShownPlaces, tag_gone};
 use super::instead::hardly_chance;
 use super::report::{Part, Verdict};
@@ -31,34 +32,36 @@ pub(super) struct SharedRequest<'a> {
 
 /// Adds what always was of one form where the same was asked, and never is any more.
 pub(super) fn add(drafts: &mut Vec<Draft>, all: &[SharedRequest<'_>]) {
-    let found: Vec<FormChange<'_, '_>> = all.iter().flat_map(found).collect();
+    let found = together(all.iter().flat_map(found));
     let varied: usize = all.iter().flat_map(|it| &it.sides).map(varied).sum();
     let tried = (found.len() + varied) as f64;
     for it in found {
         let [was, is] = it.recordings;
-        let chance = exact([(was as u64, was as u64), (0, is as u64)]) * tried;
-        let is_steady = varied == 0 && was.min(is) >= FEWEST && !it.is_nothing();
+        let chance = it.chance * tried;
+        let is_steady = varied == 0 && was.min(is) >= FEWEST;
         if chance > CHANCE_OF_ALL && !is_steady {
+            continue;
+        }
+        let is_there =
+            |other: &Draft| other.part == it.place.part && it.place.is_called(&other.path);
+        if drafts.iter().any(|other| it.is_asked_for(other) && other.verdict.is_open()) {
+            drafts.retain(|other| !is_there(other) || !is_less(other));
             continue;
         }
         let verdict = if chance < CHANCE { Verdict::Breaking } else { Verdict::Unproven };
         let mut why = hardly_chance(is, [was, was]);
-        if it.is_nothing() {
+        let is_said = it.place.part != Part::Headers;
+        if it.is_nothing() && is_said {
             why.push_str("; other answers are without it too, so a client may know that");
         }
-        let is_there = |other: &&mut Draft| {
-            other.part == it.place.part
-                && it.place.is_called(&other.path)
-                && other.verdict < Verdict::Compatible
-        };
-        let mut told = drafts.iter_mut().filter(is_there).peekable();
+        let is_told = |other: &Draft| other.verdict < Verdict::Compatible && !is_less(other);
+        let mut told =
+            drafts.iter_mut().filter(|other| is_there(other) && is_told(other)).peekable();
         if told.peek().is_none() {
-            // Who knows that nothing may be there can take it, wherever it comes.
-            let verdict = if it.is_nothing() { Verdict::Unproven } else { verdict };
-            drafts.retain(|other| {
-                let is_there = other.part == it.place.part && it.place.is_called(&other.path);
-                !is_there || other.verdict != Verdict::Trim
-            });
+            // Who knows that nothing may be there can take it, wherever it comes. A header field is of what is asked.
+            let may_be = it.is_nothing() && is_said;
+            let verdict = if may_be { Verdict::Unproven } else { verdict };
+            drafts.retain(|other| !is_there(other) || !is_less(other));
             drafts.push(it.draft(verdict, &why));
             continue;
         }
@@ -147,13 +150,41 @@ fn gone<'t>([old, new]: &'t [Types<'_>; 2]) -> impl Iterator<Item = &'t str> {
 
 /// A place at which something always was of one form, and never is.
 struct FormChange<'s, 'a> {
-    asked: &'s SharedRequest<'a>,
+    /// What was asked there.
+    asked: Vec<&'s SharedRequest<'a>>,
     place: &'s ValuePlace<'a>,
     /// How many recordings of both sides show it.
     recordings: [usize; 2],
+    /// How likely chance alone divides them so.
+    chance: f64,
     was: ValueForm,
     /// Nothing if nothing stands there.
     is: Vec<ValueForm>,
+}
+
+/// Joins what is the same where several things are asked: chance has to divide the recordings of each.
+fn together<'s, 'a>(all: impl Iterator<Item = FormChange<'s, 'a>>) -> Vec<FormChange<'s, 'a>> {
+    let mut joined: Vec<FormChange<'s, 'a>> = Vec::new();
+    for one in all {
+        let same = joined
+            .iter_mut()
+            .find(|it| it.place == one.place && (it.was, &it.is) == (one.was, &one.is));
+        let Some(same) = same else {
+            joined.push(one);
+            continue;
+        };
+        same.asked.extend(one.asked);
+        same.chance *= one.chance;
+        same.recordings = [0, 1].map(|side| same.recordings[side] + one.recordings[side]);
+    }
+    joined
+}
+
+/// Whether a change is only that something of before does not come any more, whatever was asked.
+fn is_less(draft: &Draft) -> bool {
+    let is_gone =
+        matches!(draft.rule, Rule::FieldGone | Rule::TypeGone | Rule::ValueGone | Rule::KindGone);
+    draft.verdict == Verdict::Trim || draft.verdict == Verdict::Unproven && is_gone
 }
 
 fn found<'s, 'a>(asked: &'s SharedRequest<'a>) -> impl Iterator<Item = FormChange<'s, 'a>> {
@@ -166,7 +197,8 @@ fn found<'s, 'a>(asked: &'s SharedRequest<'a>) -> impl Iterator<Item = FormChang
         }
         let now = new.get(place);
         let is: Vec<ValueForm> = now.into_iter().flat_map(forms).collect();
-        let found = FormChange { asked, place, recordings: [0; 2], was, is };
+        let asked = vec![asked];
+        let found = FormChange { asked, place, recordings: [0; 2], chance: 1.0, was, is };
         // That there is nothing may be so of one thing that all recordings show.
         let count = if found.is_nothing() { Recordings::len } else { Recordings::conversations };
         let shown = most(&before.forms, count);
@@ -175,7 +207,8 @@ fn found<'s, 'a>(asked: &'s SharedRequest<'a>) -> impl Iterator<Item = FormChang
             None => count(&new.get(&place.parent()?)?.forms[ValueForm::Object as usize]),
         };
         let is_other = now > 0 && !found.is.contains(&was);
-        is_other.then_some(FormChange { recordings: [shown, now], ..found })
+        let chance = exact([(shown as u64, shown as u64), (0, now as u64)]);
+        is_other.then_some(FormChange { recordings: [shown, now], chance, ..found })
     })
 }
 
@@ -211,6 +244,12 @@ impl FormChange<'_, '_> {
         self.is.iter().all(|form| matches!(form, ValueForm::Null | ValueForm::Empty))
     }
 
+    /// Whether another change is that something does not come any more with what asks for it, and this is that.
+    fn is_asked_for(&self, other: &Draft) -> bool {
+        let About::Tie(tie) = &other.about else { return false };
+        tie.asked_for().is_some_and(|path| self.place.is_called(path))
+    }
+
     fn draft(&self, verdict: Verdict, why: &str) -> Draft {
         let (rule, is) = if self.is.is_empty() {
             (Rule::FieldMissing, "gone".to_owned())
@@ -218,11 +257,14 @@ impl FormChange<'_, '_> {
             let is: Vec<&str> = self.is.iter().map(|form| form.said()).collect();
             (Rule::TypeNew, is.join(" or "))
         };
-        let was = self.was.said();
-        let what = format!("is {is} where the same is asked, and always was {was}");
+        let was = match self.place.part {
+            Part::Headers => "came".to_owned(),
+            _ => format!("was {}", self.was.said()),
+        };
+        let what = format!("is {is} where the same is asked, and always {was}");
         let what = self.place.told(&what);
-        let places = self.asked.answers[1].iter().map(|answer| answer.place.as_str());
-        let shown = ShownPlaces::of(places, Position::Whole);
+        let answers = self.asked.iter().flat_map(|asked| &asked.answers[1]);
+        let shown = ShownPlaces::of(answers.map(|it| it.place.as_str()), Position::Whole);
         let draft = Draft::new(rule, verdict, self.place.part, what);
         draft.at(self.place.named()).keyed("asked").because(why).witnessed(shown)
     }

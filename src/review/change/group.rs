@@ -102,18 +102,19 @@ fn others(changes: &[Change]) -> HashSet<ShownObject<'_>> {
     missing.into_keys().collect()
 }
 
-/// Joins what is missing of one object.
+/// Joins what is missing of one object, and of no other: what is missing elsewhere as well is gone by itself.
 fn join_objects<'r>(groups: &mut Vec<Group<'r>>, others: &HashSet<ShownObject<'r>>) {
     if others.is_empty() {
         return;
     }
     let objects = |group: &Group<'r>| -> HashSet<ShownObject<'r>> {
-        group.all().filter_map(object).filter(|it| others.contains(it)).collect()
+        let all: Option<HashSet<ShownObject<'r>>> = group.all().map(object).collect();
+        all.filter(|all| all.is_subset(others)).unwrap_or_default()
     };
     let mut at = 0;
     while at < groups.len() {
         let own = objects(&groups[at]);
-        let same = |other: &Group<'r>| !objects(other).is_disjoint(&own);
+        let same = |other: &Group<'r>| objects(other) == own;
         let same = groups.iter().skip(at + 1).position(same).filter(|_| !own.is_empty());
         match same {
             Some(behind) => {

@@ -15,6 +15,7 @@ mod always;
 mod approval;
 mod cassettes;
 mod cause;
+mod codes;
 mod compare;
 mod cut;
 mod draft;

@@ -7,7 +7,7 @@ use super::draft::Draft;
 use super::instead::recordings;
 use super::report::Verdict;
 use super::rule::Rule;
-use crate::cassette::Media;
+use crate::cassette::{Media, Number};
 use crate::contract::order::FEWEST;
 use crate::contract::{
     Contract, Endpoint, Kinds, differ_by_name_with_slashes, may_have_names, settled, without_names,
@@ -16,7 +16,7 @@ use crate::text::json::Text;
 
 /// Which endpoint was another one before: the same but for names in its path, such as that of a model, or for its
 /// status too, of which there is one where there was one. A refusal in the place of a success is another answer. So it
-/// is if only the name of its JSON is another: `application/problem+json`.
+/// is if only the name of its JSON is another: `application/problem+json`; and if one redirects to the other.
 pub(super) fn moved<'a>(
     was: &'a Promises,
     is: &'a Promises,
@@ -68,7 +68,16 @@ pub(super) fn moved<'a>(
             let other = before(endpoint, &slashed, &has_slashes);
             other.filter(|it| is_same_question([it, endpoint], was, is))
         };
-        before(endpoint, &there, &|_, _| true).or_else(asked_anew)
+        // Clients that follow redirects got what is behind them.
+        let redirected = || {
+            let is_it = |it: &&Endpoint| {
+                (it.status, &it.media) == (endpoint.status, &endpoint.media)
+                    && (is_behind(was, it, endpoint) || is_behind(is, endpoint, it))
+                    && are_alike(it, endpoint)
+            };
+            only(gone.iter().copied().filter(is_it))
+        };
+        redirected().or_else(|| before(endpoint, &there, &|_, _| true)).or_else(asked_anew)
     };
     new.iter().filter_map(|endpoint| Some((*endpoint, found(endpoint)?))).collect()
 }
@@ -100,6 +109,29 @@ impl<'a> Alike<'a> {
 /// The first, if there is no other.
 fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
     all.next().filter(|_| all.next().is_none())
+}
+
+/// Whether each answer of an endpoint stands behind a redirect from the path of another one.
+fn is_behind(side: &Promises, endpoint: &Endpoint, from: &Endpoint) -> bool {
+    let is_redirect = |it: &&Endpoint| {
+        matches!(it.status, 301 | 302 | 303 | 307 | 308)
+            && (&it.method, &it.path) == (&from.method, &from.path)
+    };
+    let redirects = side.traffic.endpoints().filter(is_redirect);
+    let redirects: BTreeSet<(&str, usize)> =
+        redirects.flat_map(|it| side.places(it)).filter_map(step).collect();
+    let is_next = |place| {
+        step(place)
+            .is_some_and(|(cassette, at)| redirects.contains(&(cassette, at.wrapping_sub(1))))
+    };
+    let places = side.places(endpoint);
+    !places.is_empty() && places.into_iter().all(is_next)
+}
+
+/// The cassette of a place, and which of its interactions it is.
+fn step(place: &str) -> Option<(&str, usize)> {
+    let (cassette, number) = place.rsplit_once(" #")?;
+    Some((cassette, number.parse::<Number>().ok()?.interaction))
 }
 
 /// Whether the same step of a scenario asks both, with some of the same fields: then another word in the path is

@@ -148,6 +148,7 @@ pub(super) fn rename(drafts: &mut Vec<Draft>, part: Part) {
         let name = new.rsplit('.').next().unwrap_or(new);
         if let Some(draft) = drafts.iter_mut().find(|it| is_gone(it) && it.path == *old) {
             draft.what = format!("{} is called `{name}` now", at(part, old));
+            name.clone_into(&mut draft.key);
             draft.possible = None;
         }
     }
@@ -183,10 +184,11 @@ pub(super) fn rename_optional(
                 && text.is_some_and(|(_, shape)| shape == was)
         });
         if let (1, Some(draft), None) = (is_only.count(), new.next(), new.next()) {
-            let name = draft.path.rsplit('.').next().unwrap_or(&draft.path);
+            let name = draft.path.rsplit('.').next().unwrap_or(&draft.path).to_owned();
             let what = format!("{} is called `{name}` now", at(part, &loss.at()));
             (draft.rule, draft.verdict) = (Rule::FieldMissing, Verdict::Breaking);
-            (draft.what, draft.path, draft.possible) = (what, loss.at(), None);
+            (draft.what, draft.path, draft.key) = (what, loss.at(), name);
+            draft.possible = None;
             draft.why = String::new();
             told.push(loss.place.clone());
         }

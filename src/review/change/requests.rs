@@ -170,17 +170,20 @@ pub(super) fn unanswered(cassettes: &[CassettePair]) -> Vec<Unanswered> {
     let pairs = || {
         let all =
             cassettes.iter().flat_map(|pair| pair.interactions.iter().map(move |it| (pair, it)));
-        all.filter_map(|(pair, it)| Some((pair.name.as_str(), asked_again(it)?)))
+        all.filter_map(|(pair, it)| Some((pair, asked_again(it)?)))
     };
     let mut ways: BTreeMap<(&str, String, u64), [BTreeSet<&str>; 2]> = BTreeMap::new();
-    for (name, pair) in pairs() {
+    for (cassette, pair) in pairs() {
         let [was, is] = pair.map(is_refused);
         if was != is {
-            ways.entry(question(pair[0])).or_default()[usize::from(is)].insert(name);
+            ways.entry(question(pair[0])).or_default()[usize::from(is)].insert(&cassette.name);
         }
     }
-    let found = |(name, pair): (&str, [&Exchange; 2])| {
-        let mut found = unanswered_in(name, pair)?;
+    let found = |(cassette, pair): (&CassettePair, [&Exchange; 2])| {
+        if is_followed(cassette, pair) {
+            return None;
+        }
+        let mut found = unanswered_in(&cassette.name, pair)?;
         let [was, is] = pair.map(is_refused);
         if was == is {
             return Some(found);
@@ -214,6 +217,15 @@ fn asked_again(pair: &InteractionPair) -> Option<[&Exchange; 2]> {
     Some(both).filter(|[old, new]| is_same && old.is_deleted == new.is_deleted)
 }
 
+/// Whether a redirect was followed to what answers now where it was: the client got it before, and gets it still.
+fn is_followed(cassette: &CassettePair, [old, new]: [&Exchange; 2]) -> bool {
+    let next = cassette.interactions.iter().filter(|it| it.new.is_none());
+    let mut next = next.filter_map(|it| it.old.as_ref());
+    let next = next.find(|it| it.number.interaction == old.number.interaction + 1);
+    old.status.is_some_and(|status| (300..304).contains(&status) || matches!(status, 307 | 308))
+        && next.is_some_and(|next| is_refused(next) == is_refused(new))
+}
+
 fn is_refused(exchange: &Exchange) -> bool {
     exchange.has_result == Some(false) || exchange.status.is_some_and(|status| status >= 400)
 }
@@ -228,7 +240,7 @@ fn question(exchange: &Exchange) -> (&str, String, u64) {
 
 /// How likely so many or more of these go one way, if each is as likely to go the other (McNemar, Psychometrika 1947,
 /// by the exact binomial).
-fn as_often(one: u64, other: u64) -> f64 {
+pub(super) fn as_often(one: u64, other: u64) -> f64 {
     let all = one + other;
     let ways = |some: u64| (0..some).map(|at| (all - at) as f64 / (at + 1) as f64).product::<f64>();
     (one..=all).map(ways).sum::<f64>() / 2f64.powi(i32::try_from(all).unwrap_or(i32::MAX))

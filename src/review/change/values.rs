@@ -1,7 +1,7 @@
 //! What the answers of a side say, place by place.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use foldhash::fast::FixedState;
 
@@ -22,7 +22,7 @@ pub(super) const ID: &str = "id:";
 const LONGEST_WORD: usize = 256;
 
 /// A place with more words than these says anything.
-const MOST_WORDS: usize = 64;
+pub(super) const MOST_WORDS: usize = 64;
 
 /// Where a value stands: the part of the answer, the kind of message as far as that is told, and the steps to it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,11 +54,11 @@ impl ValuePlace<'_> {
         path == self.path || path == self.named() || is_of_kind(path, &self.path)
     }
 
-    /// Where the object stands of which it is a member; nothing for an element of a list.
+    /// Where the object stands of which it is a field; nothing for an element of a list or a map.
     pub(super) fn parent(&self) -> Option<Self> {
         let (path, _) = self.path.rsplit_once('.').unwrap_or(("", &self.path));
-        let is_member = !self.path.is_empty() && !self.path.ends_with(']');
-        is_member.then(|| Self { path: path.to_owned(), ..*self })
+        let is_field = !self.path.is_empty() && !self.path.ends_with([']', '}']);
+        is_field.then(|| Self { path: path.to_owned(), ..*self })
     }
 
     /// The name of the field.
@@ -116,6 +116,14 @@ impl ValueForm {
     }
 }
 
+/// Who says a word.
+#[derive(Default)]
+pub(super) struct Word<'a> {
+    pub(super) said: Recordings,
+    /// The places of the answers that do.
+    pub(super) places: BTreeSet<&'a str>,
+}
+
 /// What stands at a place in all answers of a side.
 #[derive(Default)]
 pub(super) struct Values<'a> {
@@ -124,7 +132,9 @@ pub(super) struct Values<'a> {
     pub(super) all: Recordings,
     /// The last of them.
     last: Option<EvidenceSource>,
-    pub(super) words: BTreeMap<Cow<'a, str>, Recordings>,
+    pub(super) words: BTreeMap<Cow<'a, str>, Word<'a>>,
+    /// The sentences, as far as they are others.
+    pub(super) sentences: BTreeSet<Cow<'a, str>>,
     pub(super) traits: Traits,
     /// What the numbers of an answer begin with, if all begin with the same.
     pub(super) first: First,
@@ -331,10 +341,16 @@ impl<'a> ValueWalk<'_, 'a> {
         let spelled = value.as_str();
         if let Some(text) = value.string() {
             self.tree.form(node, ValueForm::String, source);
+            let answer = self.answer.place.as_str();
             let seen = self.see(node, source);
             let is_word = seen.traits.text(&text);
-            if is_word && text.len() <= LONGEST_WORD {
-                seen.word(text, source);
+            if text.len() > LONGEST_WORD {
+                return;
+            }
+            if is_word {
+                seen.word(text, source, answer);
+            } else if seen.sentences.len() < MOST_WORDS {
+                seen.sentences.insert(text);
             }
         } else if let Ok(number) = spelled.parse::<f64>() {
             self.tree.form(node, ValueForm::Number, source);
@@ -345,7 +361,7 @@ impl<'a> ValueWalk<'_, 'a> {
             seen.first.see(number, is_first);
             seen.traits.number(number);
             if is_code {
-                seen.word(Cow::Borrowed(spelled), source);
+                seen.word(Cow::Borrowed(spelled), source, answer);
             }
         } else {
             let form = if spelled == "null" { ValueForm::Null } else { ValueForm::Boolean };
@@ -359,22 +375,24 @@ impl<'a> ValueWalk<'_, 'a> {
 }
 
 impl<'a> Values<'a> {
-    fn word(&mut self, word: Cow<'a, str>, source: EvidenceSource) {
+    fn word(&mut self, word: Cow<'a, str>, source: EvidenceSource, answer: &'a str) {
         if self.words.len() < MOST_WORDS || self.words.contains_key(&word) {
-            self.words.entry(word).or_default().insert(source);
+            let word = self.words.entry(word).or_default();
+            word.said.insert(source);
+            word.places.insert(answer);
         }
     }
 
     /// The word that is said most often of those that the other side never says, and by how many recordings.
     pub(super) fn said_only(&self, other: &Self) -> Option<(String, usize)> {
         let only = self.words.iter().filter(|(word, _)| !other.words.contains_key(*word));
-        let most = only.max_by_key(|(_, said)| said.len());
-        most.map(|(word, said)| (word.to_string(), said.len()))
+        let most = only.max_by_key(|(_, it)| it.said.len());
+        most.map(|(word, it)| (word.to_string(), it.said.len()))
     }
 
     /// How many recordings say a word.
     pub(super) fn saying(&self, word: &str) -> usize {
-        self.words.get(word).map_or(0, Recordings::len)
+        self.words.get(word).map_or(0, |it| it.said.len())
     }
 }
 

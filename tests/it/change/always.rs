@@ -108,9 +108,8 @@ fn the_number_of_a_refusal_is_its_code_and_no_version() {
 
     for (was, is) in [(10003, 10008), (-1121, -2010)] {
         let told = between(&refused(was), &refused(is));
-        let what =
-            format!("unproven value-other: `code` never says `{was}` any more, and says `{is}`");
-        assert_eq!(told, [what]);
+        let what = format!("`code` is `{is}` where the same is asked, and was `{was}`");
+        assert_eq!(told, [format!("breaking value-other: {what}")]);
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod always;
 mod approvals;
+mod asked;
 mod coincidences;
 mod faces;
 mod foreign;

@@ -79,7 +79,8 @@ fn a_cursor_that_first_pages_always_had_is_told_though_last_pages_never_had_one(
 
     let [diff, _] = both(&pages(1, true), &pages(2, false));
 
-    assert_eq!(diff[0], "unproven field-gone: `cursor` is not seen any more");
+    let what = "`cursor` is gone where the same is asked, and always was a string";
+    assert_eq!(diff[0], format!("unproven field-missing: {what}"));
 }
 
 #[test]

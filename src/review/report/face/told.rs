@@ -320,7 +320,10 @@ fn also(group: &Group<'_>) -> Option<String> {
         return (others > 0).then(|| format!("in {}", count(others, what)));
     }
     let mut named: Vec<(&Endpoint, Vec<&str>)> = vec![(own, Vec::new())];
-    for other in group.also.iter().take(PLACES) {
+    // Each field that is missing of an object is one that a client may read.
+    let is_field = |it: &&&Change| it.rule == Rule::FieldMissing && it.place.endpoint == *own;
+    let named_at_once = group.also.iter().filter(is_field).count().max(PLACES);
+    for other in group.also.iter().take(named_at_once) {
         let Place { endpoint, path, .. } = &other.place;
         match named.iter_mut().find(|(known, _)| *known == endpoint) {
             Some((_, paths)) => paths.push(path),
@@ -345,7 +348,7 @@ fn also(group: &Group<'_>) -> Option<String> {
             paths => format!("{at}: {paths}"),
         }
     });
-    let more = group.also.len().saturating_sub(PLACES);
+    let more = group.also.len().saturating_sub(named_at_once);
     let more = (more > 0).then(|| format!("and {}", count(more, "more place")));
     let all: Vec<String> = named.filter(|it| !it.is_empty()).chain(more).collect();
     (!all.is_empty()).then(|| all.join("; "))

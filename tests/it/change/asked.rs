@@ -1,0 +1,350 @@
+//! What is told where the same scenarios ask the same, and other things are answered.
+
+use std::collections::BTreeSet;
+
+use retape::cassette::{Interaction, Outcome};
+use retape::review::change::{Change, Report};
+use retape::{Cassette, Name};
+
+use super::recordings::{compared, exchange};
+use super::state::{Side, apart};
+use super::told;
+
+const WORDS: [&str; 10] =
+    ["amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "haven", "inlet", "jetty"];
+
+fn get(path: &str, status: u16, said: &str) -> Interaction {
+    let mut got = exchange(path, "", status, &[said]);
+    got.request.method = "GET".to_owned();
+    got
+}
+
+fn with_header(mut interaction: Interaction, name: &str, value: &str) -> Interaction {
+    if let Outcome::Response(response) = &mut interaction.outcome {
+        response.headers.set(name, value.to_owned());
+    }
+    interaction
+}
+
+/// So many cassettes for each question.
+fn each<const N: usize>(count: usize, ask: impl Fn(usize, usize) -> Interaction) -> Side {
+    apart("r", (0..count * N).map(|at| ask(at / N, at % N)))
+}
+
+/// The names of the cassettes that show a change.
+fn shown(change: &Change) -> BTreeSet<&str> {
+    change.witnesses.iter().flat_map(|it| it.cassettes.iter().map(String::as_str)).collect()
+}
+
+fn open(report: &Report) -> Vec<String> {
+    let mut told = told(report);
+    told.retain(|it| it.starts_with("breaking") || it.starts_with("unproven"));
+    told
+}
+
+#[test]
+fn another_form_counts_over_all_questions_that_always_got_the_same() {
+    const QUESTIONS: [&str; 4] =
+        ["size=", "sort=price&size=", "facet=kind&size=", "shape=objects&size="];
+    let side = |count: usize, is_new: bool| {
+        each::<4>(count, |number, which| {
+            let question = QUESTIONS[which];
+            let row = match is_new || question.starts_with("shape") {
+                true => format!(r#"{{"id":{number},"name":"thing {which}"}}"#),
+                false => format!(r#"[{number},"thing {which}"]"#),
+            };
+            get(&format!("/t?{question}{number}"), 200, &format!(r#"{{"rows":[{row}]}}"#))
+        })
+    };
+
+    for count in [3, 10] {
+        let report = compared(&side(count, false), &side(count, true));
+
+        let what = "`rows[]` is an object where the same is asked, and always was a list";
+        assert_eq!(told(&report), [format!("breaking type-new: {what}")], "{count}");
+        assert_eq!(shown(&report.changes[0]).len(), 3 * count);
+    }
+}
+
+#[test]
+fn what_only_some_requests_get_and_do_not_get_any_more_is_told() {
+    let side = |count: usize, is_new: bool| {
+        each::<3>(count, |number, which| {
+            let question = ["page=", "q=", "author="][which];
+            let got = get(&format!("/t?{question}{number}"), 200, &format!(r#"{{"n":{number}}}"#));
+            match !is_new && which == 0 {
+                true => with_header(got, "x-total-count", "8"),
+                false => got,
+            }
+        })
+    };
+    let what = "the header field `x-total-count` is gone where the same is asked, and always came";
+
+    for (count, verdict) in [(3, "unproven"), (10, "breaking")] {
+        let told = told(&compared(&side(count, false), &side(count, true)));
+
+        assert_eq!(told, [format!("{verdict} field-missing: {what}")]);
+    }
+}
+
+#[test]
+fn what_comes_where_it_is_asked_for_is_gone_once() {
+    let side = |is_new: bool| {
+        each::<3>(10, |number, which| {
+            let question = ["page=", "q=", "author="][which];
+            let next = match !is_new && which == 0 {
+                true => format!(r#","next":"/t?page={}""#, number + 1),
+                false => String::new(),
+            };
+            get(&format!("/t?{question}{number}"), 200, &format!(r#"{{"n":{}{next}}}"#, number * 7))
+        })
+    };
+
+    let told = told(&compared(&side(false), &side(true)));
+
+    let what = "`next comes with request.page` does not hold any more";
+    assert_eq!(told, [format!("breaking invariant-broken: {what}")]);
+}
+
+#[test]
+fn a_code_that_took_the_place_of_another_is_told_though_both_are_known() {
+    let code = |which: usize, is_new: bool| match (which, is_new) {
+        (0, true) => -32602,
+        (0 | 3, false) => -32600,
+        (1, true) => -32001,
+        (1, false) => -32603,
+        (2, _) => -32602,
+        _ => -32600,
+    };
+    let side = |count: usize, codes: &dyn Fn(usize, usize) -> i64| {
+        each::<5>(count, |number, which| {
+            let asked = format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"send","params":{{"x":"{which} {}"}}}}"#,
+                WORDS[number]
+            );
+            let said = match which {
+                4 => r#""result":{"ok":true}"#.to_owned(),
+                _ => format!(r#""error":{{"code":{},"message":"no"}}"#, codes(number, which)),
+            };
+            let said = format!(r#"{{"jsonrpc":"2.0","id":1,{said}}}"#);
+            exchange("/rpc", &asked, 200, &[&said])
+        })
+    };
+    let before = |_: usize, which: usize| code(which, false);
+
+    let report = compared(&side(10, &before), &side(10, &|_, which| code(which, true)));
+
+    let of = "(in answers of the kind `error`)";
+    assert_eq!(
+        open(&report),
+        [
+            format!(
+                "breaking value-new: `error.code` can be `-32001` {of}, and is never `-32603` any more"
+            ),
+            format!(
+                "breaking value-other: `error.code` is `-32602` where the same is asked, and was `-32600` {of}"
+            ),
+        ]
+    );
+    // What changes in both directions is up to the server.
+    let by_turns = |turn: usize| {
+        move |number: usize, which: usize| match which {
+            0 => [-32600, -32602][(number + turn) % 2],
+            _ => code(which, false),
+        }
+    };
+    assert_eq!(open(&compared(&side(10, &by_turns(0)), &side(10, &by_turns(1)))), [""; 0]);
+}
+
+#[test]
+fn a_text_that_says_the_same_of_everything_now_is_told() {
+    let side = |text: &dyn Fn(&str) -> String| {
+        each::<1>(10, |number, _| {
+            let asked = format!(r#"{{"q":"{}"}}"#, WORDS[number]);
+            let failed = format!(r#"{{"type":"failed","text":"{}"}}"#, text(WORDS[number]));
+            exchange("/chat", &asked, 200, &[r#"{"type":"start"}"#, &failed, r#"{"type":"end"}"#])
+        })
+    };
+    let before = side(&|word| format!("there is no {word} in stock"));
+    let fixed = |text: &str| side(&|_| text.to_owned());
+
+    let told = told(&compared(&before, &fixed("an error occurred")));
+
+    let what = "was another text in each recording, and is always `an error occurred` now";
+    assert_eq!(told, [format!("unproven value-other: `text` {what} (in `failed` messages)")]);
+    let free = side(&|word| format!("no {word} was found at all"));
+    assert_eq!(open(&compared(&before, &free)), [""; 0]);
+    assert_eq!(open(&compared(&fixed("it is so"), &fixed("it is so"))), [""; 0]);
+}
+
+#[test]
+fn a_word_that_is_never_said_any_more_is_shown_where_it_was_said() {
+    let side = |is_new: bool| {
+        each::<2>(10, |number, which| {
+            let asked = format!(r#"{{"q":"{} {}"}}"#, ["bad", "boom"][which], WORDS[number]);
+            let why = match (is_new, which) {
+                (true, _) => "something is wrong".to_owned(),
+                (false, 0) => format!("this is no input: {}", WORDS[number]),
+                (false, _) => "boom".to_owned(),
+            };
+            exchange("/chat", &asked, 200, &[&format!(r#"{{"why":"{why}","n":{number}}}"#)])
+        })
+    };
+
+    let report = compared(&side(false), &side(true));
+
+    assert_eq!(open(&report), ["unproven value-other: `why` never says `boom` any more"]);
+    let shown = shown(&report.changes[0]);
+    assert!(shown.iter().all(|name| name.ends_with(['1', '3', '5', '7', '9'])), "{shown:?}");
+}
+
+/// Cassettes of several steps.
+fn steps(count: usize, steps: impl Fn(usize) -> Vec<Interaction>) -> Side {
+    let one = |number: usize| {
+        let name = Name::new(format!("r{number}")).unwrap();
+        (name, Cassette { interactions: steps(number), ..Cassette::default() })
+    };
+    (0..count).map(one).collect()
+}
+
+#[test]
+fn what_stands_behind_a_redirect_is_compared_with_what_answers_at_once() {
+    let answer = |path: &str, number: usize, is_new: bool| {
+        let n = if is_new { format!("\"{number}\"") } else { format!("{number},\"kind\":\"x\"") };
+        match number % 2 {
+            0 => get(path, 200, &format!(r#"{{"id":{number},"n":{n}}}"#)),
+            _ => get(path, 404, r#"{"error":"none"}"#),
+        }
+    };
+    let redirected = |is_new: bool| {
+        steps(20, |number| {
+            let behind = format!("/things/?i={number}");
+            let redirect =
+                with_header(get(&format!("/things?i={number}"), 307, ""), "location", &behind);
+            vec![redirect, answer(&behind, number, is_new)]
+        })
+    };
+    let at_once = |is_new: bool| {
+        steps(20, |number| vec![answer(&format!("/things?i={number}"), number, is_new)])
+    };
+
+    let now = open(&compared(&redirected(false), &at_once(true)));
+
+    let changes = [
+        "breaking field-missing: `kind` is gone, which was always there",
+        "breaking type-new: `n` can be `string`",
+    ];
+    assert_eq!(now, changes);
+    assert_eq!(open(&compared(&redirected(false), &at_once(false))), [""; 0]);
+    let later = open(&compared(&at_once(false), &redirected(true)));
+    assert!(changes.iter().all(|it| later.contains(&(*it).to_owned())), "{later:?}");
+}
+
+#[test]
+fn a_request_that_is_not_refused_any_more_is_told_once_and_as_what_it_shows() {
+    let side = |count: usize, is_new: bool| {
+        steps(count, |number| {
+            let me = match is_new {
+                true => get("/api/me", 200, r#"{"user":"a"}"#),
+                false => get("/api/me", 404, r#"{"error":"none"}"#),
+            };
+            vec![me, get(&format!("/api/x?i={number}"), 200, r#"{"n":1}"#)]
+        })
+    };
+
+    for (count, verdict) in [(3, "unproven"), (8, "breaking")] {
+        let report = compared(&side(count, false), &side(count, true));
+
+        assert_eq!(open(&report).len(), 1, "{:?}", told(&report));
+        assert!(open(&report)[0].starts_with(verdict), "{count}: {:?}", told(&report));
+    }
+}
+
+#[test]
+fn a_refusal_in_another_form_is_told_once() {
+    let side = |is_new: bool| {
+        steps(10, |number| {
+            let refused =
+                get(&format!("/posts/{}", 900 + number), 404, if is_new { "no" } else { "{}" });
+            let media = if is_new { "text/plain" } else { "application/json" };
+            vec![
+                get(&format!("/posts/{number}"), 200, &format!(r#"{{"id":{number}}}"#)),
+                with_header(refused, "content-type", media),
+            ]
+        })
+    };
+
+    let told = open(&compared(&side(false), &side(true)));
+
+    assert_eq!(told, ["breaking media-new: it answers with `text/plain`"]);
+}
+
+#[test]
+fn what_is_refused_now_says_nothing_of_how_requests_are_made() {
+    let side = |is_new: bool| {
+        each::<3>(5, |number, which| {
+            let (asked, is_refused) = match which {
+                0 => (format!(r#"{{"name":"n{number}","qty":{number},"note":null}}"#), false),
+                1 => (format!(r#"{{"name":"m{number}","qty":{number}}}"#), is_new),
+                _ => (format!(r#"{{"name":"o{number}","note":null}}"#), true),
+            };
+            match is_refused {
+                true => exchange("/items", &asked, 422, &[r#"{"detail":"bad"}"#]),
+                false => exchange("/items", &asked, 201, &[&format!(r#"{{"id":"x{number}"}}"#)]),
+            }
+        })
+    };
+
+    let report = compared(&side(false), &side(true));
+
+    let refused = &report.changes.iter().find(|it| it.rule.id() == "request-refused").unwrap();
+    assert!(!refused.brings.iter().any(|it| it.contains("requests")), "{:?}", refused.brings);
+}
+
+#[test]
+fn fields_that_go_are_told_apart_from_one_that_goes_elsewhere_too() {
+    let side = |is_new: bool| {
+        each::<2>(10, |number, which| {
+            let time = format!(r#","took":{number}.5"#);
+            let more =
+                format!(r#","columns":["id"],"next":"/t?n={number}","total":{number}{time}"#);
+            let gone = match (is_new, which) {
+                (true, _) => "",
+                (false, 0) => &time,
+                (false, _) => &more,
+            };
+            let path = ["/db", "/t"][which];
+            get(&format!("{path}?n={number}"), 200, &format!(r#"{{"rows":[{number}]{gone}}}"#))
+        })
+    };
+
+    let report = compared(&side(false), &side(true));
+
+    let groups = report.groups();
+    let mut fields: Vec<String> = groups
+        .iter()
+        .map(|group| {
+            let mut paths: Vec<&str> = group.all().map(|it| it.place.path.as_str()).collect();
+            paths.sort_unstable();
+            paths.join(" ")
+        })
+        .collect();
+    fields.sort();
+    assert_eq!(fields, ["columns next total", "took took"]);
+}
+
+#[test]
+fn one_field_that_got_two_names_is_two_changes() {
+    let side = |is_new: bool| {
+        each::<2>(5, |number, which| {
+            let name = if is_new { ["ge", "min_length"][which] } else { "limit" };
+            let path = ["/items", "/login"][which];
+            get(&format!("{path}?n={number}"), 422, &format!(r#"{{"ctx":{{"{name}":4}}}}"#))
+        })
+    };
+
+    let report = compared(&side(false), &side(true));
+
+    let open = report.groups().into_iter().filter(|it| it.change.is_open());
+    assert_eq!(open.count(), 2, "{:?}", told(&report));
+}
