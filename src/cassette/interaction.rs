@@ -133,7 +133,12 @@ impl Interaction {
 
     /// The messages of its client there.
     pub(crate) fn said_by_client(&self) -> impl Iterator<Item = &Bytes> {
-        let said = self.frames().iter().filter(|frame| frame.from == Peer::Client);
+        self.said_by(Peer::Client)
+    }
+
+    /// What one side says over a WebSocket.
+    pub(crate) fn said_by(&self, peer: Peer) -> impl Iterator<Item = &Bytes> {
+        let said = self.frames().iter().filter(move |frame| frame.from == peer);
         said.filter_map(Frame::message)
     }
 

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use crate::cassette::{End, Interaction, Response};
 use crate::contract::invariant;
 use crate::contract::order::Token;
-use crate::identity::{Meaning, identifiers};
+use crate::identity::{Meaning, identifiers, says_when};
 use crate::message::ndjson::{RECORD_SEPARATOR, packet};
 use crate::message::{Framing, Message, Messages, Protocols, Tag, Trace, telling};
 use crate::text::json::{Container, Text};
@@ -128,7 +128,9 @@ fn repeated<'m>(
     let fields = messages
         .iter()
         .zip(said)
-        .flat_map(|(message, said)| said.iter().map(move |field| (field, &message.tag)));
+        .flat_map(|(message, said)| said.iter().map(move |field| (field, &message.tag)))
+        // What comes in the same second is not of one thing for that.
+        .filter(|((path, json), _)| !says_when(path, json));
     let by_others = fields.filter(|(field, tag)| *types.entry(field).or_insert(tag) != *tag);
     let mut by_others: HashSet<&PathValue<'_>> = by_others.map(|(field, _)| field).collect();
     // Each value of a key comes again in another type of message; of texts only some do, by chance.

@@ -53,7 +53,7 @@ pub use identifier::identifiers;
 pub(crate) use identifier::{SHORTEST, UUID, begins_with_uuid, next_span};
 pub use ledger::{Entry, Ledger};
 pub use made_up::{MadeUp, Words, word_around};
-pub(crate) use moment::{EPOCH, epochs};
+pub(crate) use moment::{EPOCH, epochs, says_when};
 pub use moment::{dates, is_epoch, is_moment, moments};
 pub use name::{Meaning, refers};
 pub use origin::{Issuer, Origin};

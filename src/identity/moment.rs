@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::Meaning;
 use super::identifier::next_span;
 use crate::text::date::fits;
 use crate::text::percent;
@@ -157,6 +158,12 @@ pub(crate) fn epochs(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
 
 /// The digits of a number that counts seconds since 1970, from 2001 on.
 pub(crate) const EPOCH: usize = 10;
+
+/// Whether the field of a path says when something was, by its name and its JSON text.
+pub(crate) fn says_when(path: &str, json: &str) -> bool {
+    let name = path.rsplit('.').next().unwrap_or(path);
+    is_moment(json.trim_matches('"')) || Meaning::of(name) == Meaning::Moment && is_epoch(json)
+}
 
 /// Whether a whole value is a point in time or a length of time: a date, a date with a time, an HTTP
 /// date, an ISO 8601 duration.

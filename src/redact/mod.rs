@@ -63,7 +63,7 @@ pub(crate) use name::is_weak;
 pub use secrets::{Found, Secrets};
 pub(crate) use value::{numbered, placeholder_in, placeholders, without_numbers};
 pub use veiled::{Unveiled, Veiled};
-pub(crate) use veiled::{of_request, spell_out};
+pub(crate) use veiled::{of_request, of_server, spell_out};
 
 use self::around::Around;
 use self::name::{NameSet, Tells};

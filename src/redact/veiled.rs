@@ -3,7 +3,7 @@
 use super::spelling::json_escaped;
 use super::value;
 use crate::cassette::splice::{Edit, splice};
-use crate::cassette::{Body, Interaction, Request, Response};
+use crate::cassette::{Body, Interaction, Peer, Request, Response};
 use crate::text::percent;
 use crate::text::words::shown;
 
@@ -30,6 +30,13 @@ pub(crate) fn of_request(request: &Request) -> Vec<(String, usize)> {
 pub(super) fn of_client(interaction: &Interaction) -> Vec<(String, usize)> {
     let mut all = of_request(&interaction.request);
     all.extend(of_texts(interaction.said_by_client().map(|message| &message[..])));
+    all
+}
+
+/// The same of all that a server says.
+pub(crate) fn of_server(interaction: &Interaction) -> Vec<(String, usize)> {
+    let mut all = interaction.response().map_or_else(Vec::new, |it| Veiled::of(it).0);
+    all.extend(of_texts(interaction.said_by(Peer::Server).map(|message| &message[..])));
     all
 }
 

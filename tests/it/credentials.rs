@@ -126,6 +126,36 @@ async fn a_placeholder_that_a_client_was_given_stands_for_its_own_secret_alone()
     }
 }
 
+/// A client that decodes a cookie sends one that no answer has given it: it makes it of the placeholder in replay.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_secret_that_the_client_makes_of_another_one_is_made_of_its_placeholder() {
+    let stage = Stage::new();
+    let value = format!("s%3A{}.{}", "k3J9xQw8Lm2P".repeat(2), "Yv1bN4tR");
+    let upstream = Upstream::start(move |asked, wire| {
+        let cookie = format!("HTTP/1.1 200 OK\r\nset-cookie: sid={value}; Path=/\r\n");
+        let said = format!(r#"{{"path":"{}"}}"#, asked.path());
+        wire.send(match asked.path() {
+            "/login" => json(200, &said).replacen("HTTP/1.1 200 OK\r\n", &cookie, 1),
+            _ => json(200, &said),
+        });
+        Then::KeepAlive
+    });
+    let log_in = |url: &str| {
+        let reply = get(&format!("{url}/login"));
+        let set = reply.head.field("set-cookie").unwrap().to_owned();
+        let sid = set.split(';').next().unwrap().replace("%3A", ":");
+        ask("GET", &format!("{url}/get"), &format!("Cookie: {sid}\r\n"), "").status
+    };
+    let session = stage.record(&upstream).await;
+    assert_eq!(log_in(&session.url()), 200);
+    session.finish().await.unwrap();
+    assert!(stage.file("tape.json").contains("[redacted:sid~2]"));
+
+    let session = stage.replay().await;
+    assert_eq!(log_in(&session.url()), 200);
+    session.finish().await.unwrap().all_played().unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cassette_of_several_keys_replays_with_one_and_with_none() {
     let stage = Stage::new();

@@ -1,9 +1,9 @@
 //! Who asks: the secrets in requests, of which a cassette knows only which are equal.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::cassette::{Cassette, Outcome, Request};
-use crate::redact::{self, Found, of_request};
+use crate::redact::{self, Found, of_request, of_server};
 
 /// The secrets in the recorded requests, each by its name and its number.
 ///
@@ -17,6 +17,8 @@ pub struct Credentials {
     refused: Vec<bool>,
     /// Whether the path or the body names a secret that is not the first one of its name.
     another: Vec<bool>,
+    /// The secrets that answers give to the client. It has said others of its own, or made them of those.
+    given: HashSet<(String, usize)>,
 }
 
 /// What the secrets of a recording are in this run.
@@ -39,6 +41,9 @@ impl Credentials {
                 Outcome::Nothing(_) => 0,
             };
             all.refused.push(matches!(status, 401 | 403 | 407));
+        }
+        if all.of.iter().flatten().any(|(_, number)| *number > 1) {
+            all.given = cassette.interactions.iter().flat_map(of_server).collect();
         }
         all
     }
@@ -77,9 +82,17 @@ impl Credentials {
             return None;
         }
         let mut pairs = self.pairs(interaction, found).into_iter();
-        let (secret, said) = pairs.find(|(secret, live)| !may_be(secret, live))?;
+        let (secret, said) = pairs.find(|(secret, live)| !self.may_be(secret, live))?;
         let (at, ..) = redact::placeholders(said.as_bytes()).next()?;
         Some([redact::numbered(&secret.0, secret.1), said[at].to_owned()])
+    }
+
+    /// Whether what a client sends may be that secret: what it was given in the place of one says which.
+    fn may_be(&self, secret: &(String, usize), live: &str) -> bool {
+        let given = redact::placeholders(live.as_bytes()).next();
+        given.is_none_or(|(_, name, number)| {
+            name != secret.0 || number == secret.1 || !self.given.contains(secret)
+        })
     }
 
     /// The secrets of an interaction, each with what the client has in its place.
@@ -110,7 +123,7 @@ impl RunSecrets {
                 Some(known) => known == live,
                 None => {
                     let known = (secret.0.clone(), (*live).to_owned());
-                    may_be(secret, live) && !self.recorded.contains_key(&known)
+                    all.may_be(secret, live) && !self.recorded.contains_key(&known)
                 }
             })
     }
@@ -143,12 +156,6 @@ impl RunSecrets {
 fn names_another(Request { path, body, .. }: &Request) -> bool {
     let mut named = [path.as_bytes(), &body[..]].into_iter().flat_map(redact::placeholders);
     named.any(|(_, _, number)| number > 1)
-}
-
-/// Whether what a client sends may be that secret: what it was given in the place of one says which.
-fn may_be(secret: &(String, usize), live: &str) -> bool {
-    let given = redact::placeholders(live.as_bytes()).next();
-    given.is_none_or(|(_, name, number)| name != secret.0 || number == secret.1)
 }
 
 /// Lets distinct secrets of one name have one placeholder.

@@ -11,7 +11,7 @@ use super::choice::Code;
 use super::edges::{Edges, Letter, Place, Witness};
 use super::expression::Between;
 use super::word::{Token, Word};
-use crate::identity::{Meaning, is_epoch, is_moment, refers};
+use crate::identity::{refers, says_when};
 
 /// How words are cut into slices.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -272,12 +272,9 @@ fn is_name(key: &str, words: &[&Word]) -> (bool, bool) {
 
 /// Whether a key says when something was: what comes in the same second does not belong together for that.
 fn is_time(key: &str, words: &[&Word]) -> bool {
-    let name = key.rsplit('.').next().unwrap_or(key);
-    let is_named = Meaning::of(name) == Meaning::Moment;
-    let is_one = |json: &str| is_moment(json.trim_matches('"')) || is_named && is_epoch(json);
     let mut values =
         words.iter().flat_map(|word| word.tokens.iter().filter_map(|token| token.key(key)));
-    values.all(is_one)
+    values.all(|json| says_when(key, json))
 }
 
 /// Whether a field may tell slices apart: it says a text or a number.

@@ -6,7 +6,7 @@ use retape::contract::order::{Event, Gains, Order};
 use retape::review::change::{Known, Report, Rule, Verdict, compare};
 use retape::review::report::{Colour, Face, changes};
 
-use super::recordings::exchange;
+use super::recordings::{self, exchange};
 use super::state::apart;
 use super::{compared, stream, told};
 use crate::order::{Random, any_order, sore_order};
@@ -334,4 +334,33 @@ fn what_an_accepted_order_allows_and_nothing_shows_is_told() {
         "order-start-new: the stream begins with `b`",
     ];
     assert_eq!(told, what.map(|what| format!("breaking {what}, as in no recording before")));
+}
+
+#[test]
+fn pieces_of_a_message_stay_together_when_a_second_passes() {
+    let said = |passes: bool| {
+        let message = |tag: &str, id: &str, second: usize, said: &str| {
+            format!(
+                r#"{{"message_type":"{tag}","id":"message-{id}","date":"2026-11-21T09:00:0{second}Z","content":"{said}"}}"#
+            )
+        };
+        let one = |number: usize| {
+            let later = if passes { 6 } else { 5 };
+            let messages = [
+                message("reasoning_message", &format!("a1b{number}c3d4e5"), 5, "so"),
+                message("reasoning_message", &format!("a1b{number}c3d4e5"), 5, "be it"),
+                message("assistant_message", &format!("f6a{number}b7c8d9"), 5, "I"),
+                message("assistant_message", &format!("f6a{number}b7c8d9"), later, "will"),
+                message("stop_reason", &format!("0e1{number}f2a3b4"), later, "end"),
+            ];
+            let messages = messages.each_ref().map(String::as_str);
+            exchange("/talk", &format!(r#"{{"text":"hello {number}"}}"#), 200, &messages)
+        };
+        apart("talk", (0..8).map(one))
+    };
+
+    for passes in [false, true] {
+        let now = recordings::compared(&said(!passes), &said(passes));
+        assert_eq!(told(&now), [""; 0]);
+    }
 }
