@@ -1,9 +1,11 @@
 //! A server at another port.
 
-#[cfg(feature = "record")]
+#[cfg(any(feature = "record", feature = "review"))]
 use super::Called;
+#[cfg(any(feature = "record", feature = "review"))]
+use crate::cassette::Cassette;
 #[cfg(feature = "record")]
-use crate::cassette::{Cassette, target};
+use crate::cassette::target;
 
 /// That a server listens at another port of the same host: its address is a name too, since a free port
 /// that a test was given means nothing.
@@ -14,8 +16,18 @@ pub(crate) struct Moved {
 }
 
 impl Moved {
+    /// What the servers of a new recording are called, and what they were called before, where only their ports are
+    /// others.
+    #[cfg(feature = "review")]
+    pub(crate) fn called(old: &Cassette, new: &Cassette) -> Vec<Called> {
+        let (was, is) = (&old.recorded, &new.recorded);
+        let named = is.origins.iter().filter_map(|(name, it)| Some((was.origins.get(name)?, it)));
+        let all = std::iter::once((&was.upstream, &is.upstream)).chain(named);
+        all.filter_map(|(old, new)| Self::between(old, new)).map(Self::names).collect()
+    }
+
     /// What the server is called, and what it was called before.
-    #[cfg(feature = "record")]
+    #[cfg(any(feature = "record", feature = "review"))]
     fn names(self) -> Called {
         (self.from, self.to)
     }

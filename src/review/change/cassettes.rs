@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::exchange::{Turn, differences, is_same};
 use super::report::{CassettePair, InteractionPair, MovedCassette, State};
 use crate::cassette::{Cassette, Headers, Id, Interaction, Name};
-use crate::compare::alignment::{Called, Pair, Renaming, Sides};
+use crate::compare::alignment::{Called, Moved, Pair, Renaming, Sides};
 use crate::contract::Traffic;
 use crate::identity::identifiers;
 
@@ -173,9 +173,16 @@ impl Both<'_> {
         let mut sides = Sides::between(olds, news);
         let mut interactions = Vec::new();
         let mut same = front + back;
-        let alignment = sides.align(&[]);
+        let moved = match self.sides() {
+            Some([old, new]) => Moved::called(old, new),
+            None => Vec::new(),
+        };
+        let alignment = sides.align(&moved);
         let made_up = self.made_up(&alignment.pairs, front);
-        let alignment = if made_up.is_empty() { alignment } else { sides.align(&made_up) };
+        let alignment = match made_up.is_empty() {
+            true => alignment,
+            false => sides.align(&[moved, made_up].concat()),
+        };
         for (old, new) in alignment.in_order() {
             let is_same = old.zip(new).is_some_and(|(old, new)| {
                 is_same(&olds[old], &news[new]) || sides.are_same(old, new)
@@ -189,11 +196,15 @@ impl Both<'_> {
         (interactions, same)
     }
 
+    /// Both cassettes, if there are two.
+    fn sides(&self) -> Option<[&Cassette; 2]> {
+        Some([self.old?.cassette, self.new?.cassette])
+    }
+
     /// What the proofs of both recordings found to be made up by the client in one place: other values of it are no
     /// change. `front` interactions stand before those that were paired.
     fn made_up(&self, pairs: &[Pair], front: usize) -> Vec<Called> {
-        let sides = [self.old, self.new].map(|side| side.map(|side| side.cassette));
-        let [Some(old), Some(new)] = sides else { return Vec::new() };
+        let Some([old, new]) = self.sides() else { return Vec::new() };
         // Of messages over WebSockets the tables say other numbers.
         if [old, new].iter().any(|it| it.interactions.iter().any(Interaction::is_socket)) {
             return Vec::new();

@@ -515,9 +515,12 @@ pub(super) fn takes_place(
     let were_refused = endpoint.status < 400 && before().all(|(it, _)| it.status >= 400);
     let may_be_other = is_left || is_other || were_refused;
     // As where one and the same request shows it.
-    let may_be_chance = were_refused && as_often(cassettes.len() as u64, 0) >= CHANCE;
-    let is_shown = is_answered_again && !may_be_chance;
-    if !is_shown && may_be_other { Verdict::Unproven } else { Verdict::Breaking }
+    let is_chance = were_refused && as_often(cassettes.len() as u64, 0) >= CHANCE;
+    if may_be_other && (is_chance || !is_answered_again) {
+        Verdict::Unproven
+    } else {
+        Verdict::Breaking
+    }
 }
 
 /// Where a message is that shows something.

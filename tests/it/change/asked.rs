@@ -348,3 +348,20 @@ fn one_field_that_got_two_names_is_two_changes() {
     let open = report.groups().into_iter().filter(|it| it.change.is_open());
     assert_eq!(open.count(), 2, "{:?}", told(&report));
 }
+
+#[test]
+fn a_server_at_another_free_port_is_the_same_one() {
+    let side = |port: usize| -> Side {
+        let url = format!("http://127.0.0.1:{port}");
+        let mut side = steps(3, |number| {
+            let next = format!("{url}/t?after={number}");
+            vec![get("/t", 200, &format!(r#"{{"n":{number},"next":"{next}"}}"#))]
+        });
+        side.iter_mut().for_each(|(_, it)| it.recorded.upstream.clone_from(&url));
+        side
+    };
+
+    let report = compared(&side(33529), &side(36007));
+
+    assert_eq!((report.changes.len(), report.cassettes.len()), (0, 0), "{:?}", report.cassettes);
+}
