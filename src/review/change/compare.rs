@@ -10,10 +10,10 @@ use super::moved::{moved, otherwise};
 use super::report::{
     CaseEdges, CassettePair, ContractPair, Edge, Part, Report, Side, State, Verdict,
 };
-use super::requests::{Unanswered, as_often};
+use super::requests::Unanswered;
 use super::rule::Rule;
 use super::shapes::{Basis, ShownValue};
-use super::weight::{CHANCE, Sides};
+use super::weight::Sides;
 use super::{
     always, cassettes, cut, instead, listed, once, orders, parallel, promised_orders, requests,
     shapes, swap, ties, unseen,
@@ -22,8 +22,8 @@ use crate::cassette::{Cassette, Interaction, Name};
 use crate::contract::order::Order;
 use crate::contract::shape::Schema;
 use crate::contract::{
-    self, Answer, Contract, Endpoint, Finding, JsonMessage, Kinds, Orders, Traffic, cassette_of,
-    has_name_in, without_names,
+    self, Answer, Contract, Endpoint, Finding, JsonMessage, Kinds, Orders, Traffic, has_name_in,
+    without_names,
 };
 use crate::message::{Message, Messages, Protocols, Trace};
 
@@ -322,7 +322,7 @@ impl Promises {
     }
 
     /// The same, and where.
-    fn questions(&self, endpoint: &Endpoint) -> BTreeSet<&str> {
+    pub(super) fn questions(&self, endpoint: &Endpoint) -> BTreeSet<&str> {
         &self.asked(endpoint) | &self.places(endpoint)
     }
 
@@ -449,15 +449,15 @@ fn appeared(endpoint: &Endpoint, is_gone: bool, was: &Promises, is: &Promises) -
             (Rule::EndpointNew, Verdict::Compatible, "the endpoint is new".to_owned())
         }
         (false, true, false) => {
-            let verdict = match status_new(number) {
-                Verdict::Breaking => takes_place(endpoint, same_path, was, is),
+            let verdict = match instead::status_new(number) {
+                Verdict::Breaking => instead::takes_place(endpoint, same_path, was, is),
                 refused => refused,
             };
             (Rule::StatusNew, verdict, format!("it answers {number}"))
         }
         (false, true, true) => {
             let like = |it: &Endpoint| same_path(it) && it.status == number;
-            let verdict = takes_place(endpoint, like, was, is);
+            let verdict = instead::takes_place(endpoint, like, was, is);
             (Rule::MediaNew, verdict, format!("it answers with {}", named_media(media)))
         }
         (true, false, _) => {
@@ -481,45 +481,6 @@ pub(super) fn at_status(rule: Rule, verdict: Verdict, what: String) -> Draft {
     match verdict {
         Verdict::Unproven => draft.because(cause::UNKNOWN),
         _ => draft,
-    }
-}
-
-/// A refusal that is recorded for the first time may be that of a question which was never asked: one that
-/// was answered before is told by itself.
-pub(super) fn status_new(status: u16) -> Verdict {
-    if status >= 400 { Verdict::Unproven } else { Verdict::Breaking }
-}
-
-/// Another success, or media type, may be the answer to a question that was never asked. It breaks clients where
-/// it takes the place of one of `like`: where the same was asked before, or all of them are gone, unless one
-/// recording is all there is beside the contract of many.
-pub(super) fn takes_place(
-    endpoint: &Endpoint,
-    like: impl Fn(&Endpoint) -> bool,
-    was: &Promises,
-    is: &Promises,
-) -> Verdict {
-    let before = || was.all.iter().filter(|(it, _)| like(it));
-    let now = is.questions(endpoint);
-    let is_answered_again = before().any(|(it, _)| !was.questions(it).is_disjoint(&now));
-    let is_left = before().any(|(it, _)| is.all.contains_key(it));
-    let cassettes: BTreeSet<&str> = is.places(endpoint).into_iter().map(cassette_of).collect();
-    let may_be_of =
-        |cassette: &&str| before().any(|(_, promise)| promise.contract.origin.may_be_of(cassette));
-    // Where one cassette was all that was known, several others may be others.
-    let is_of_one = before().all(|(_, promise)| promise.contract.origin.cassette.is_some());
-    let is_other = !was.are_recorded()
-        && (cassettes.len() < 2 || is_of_one)
-        && !cassettes.iter().any(may_be_of);
-    // What was only refused, of another request, may always have been answered.
-    let were_refused = endpoint.status < 400 && before().all(|(it, _)| it.status >= 400);
-    let may_be_other = is_left || is_other || were_refused;
-    // As where one and the same request shows it.
-    let is_chance = were_refused && as_often(cassettes.len() as u64, 0) >= CHANCE;
-    if may_be_other && (is_chance || !is_answered_again) {
-        Verdict::Unproven
-    } else {
-        Verdict::Breaking
     }
 }
 

@@ -12,11 +12,11 @@ use super::always::Question;
 use super::compare::{Promises, named_media};
 use super::draft::{Draft, Position, ShownPlaces};
 use super::report::{Part, Verdict};
-use super::requests::{self, Unanswered};
+use super::requests::{self, Unanswered, as_often};
 use super::rule::Rule;
 use super::weight::{CHANCE, CHANCE_OF_ALL, Weight};
 use crate::contract::order::{FEWEST, Witness, exact};
-use crate::contract::{Answer, Endpoint, without_names};
+use crate::contract::{Answer, Endpoint, cassette_of, without_names};
 use crate::text::json::Text;
 
 /// Another answer of the path, which was known and is no refusal, in the place of one that is gone.
@@ -49,6 +49,45 @@ pub(super) fn answered(gone: &Endpoint, was: &Promises, is: &Promises) -> Option
         }
         _ => draft,
     })
+}
+
+/// A refusal that is recorded for the first time may be that of a question which was never asked: one that
+/// was answered before is told by itself.
+pub(super) fn status_new(status: u16) -> Verdict {
+    if status >= 400 { Verdict::Unproven } else { Verdict::Breaking }
+}
+
+/// Another success, or media type, may be the answer to a question that was never asked. It breaks clients where
+/// it takes the place of one of `like`: where the same was asked before, or all of them are gone, unless one
+/// recording is all there is beside the contract of many.
+pub(super) fn takes_place(
+    endpoint: &Endpoint,
+    like: impl Fn(&Endpoint) -> bool,
+    was: &Promises,
+    is: &Promises,
+) -> Verdict {
+    let before = || was.all.iter().filter(|(it, _)| like(it));
+    let now = is.questions(endpoint);
+    let is_answered_again = before().any(|(it, _)| !was.questions(it).is_disjoint(&now));
+    let is_left = before().any(|(it, _)| is.all.contains_key(it));
+    let cassettes: BTreeSet<&str> = is.places(endpoint).into_iter().map(cassette_of).collect();
+    let may_be_of =
+        |cassette: &&str| before().any(|(_, promise)| promise.contract.origin.may_be_of(cassette));
+    // Where one cassette was all that was known, several others may be others.
+    let is_of_one = before().all(|(_, promise)| promise.contract.origin.cassette.is_some());
+    let is_other = !was.are_recorded()
+        && (cassettes.len() < 2 || is_of_one)
+        && !cassettes.iter().any(may_be_of);
+    // What was only refused, of another request, may always have been answered.
+    let were_refused = endpoint.status < 400 && before().all(|(it, _)| it.status >= 400);
+    let may_be_other = is_left || is_other || were_refused;
+    // As where one and the same request shows it.
+    let is_chance = were_refused && as_often(cassettes.len() as u64, 0) >= CHANCE;
+    if may_be_other && (is_chance || !is_answered_again) {
+        Verdict::Unproven
+    } else {
+        Verdict::Breaking
+    }
 }
 
 /// A refusal in the place of an answer that is gone, where no other answer is left.

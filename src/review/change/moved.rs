@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::compare::{Promises, at_status, named_media, status_new, takes_place};
+use super::compare::{Promises, at_status, named_media};
 use super::draft::Draft;
-use super::instead::recordings;
+use super::instead::{recordings, status_new, takes_place};
 use super::report::Verdict;
 use super::rule::Rule;
 use crate::cassette::{Media, Number};
