@@ -205,6 +205,16 @@ fn somebody_else_there() {
 }
 
 #[test]
+fn two_lengths_of_one_answer() {
+    let fields = "Content-Length: 2\r\nContent-Length: 3\r\n";
+    let server = Upstream::saying(format!("HTTP/1.1 200 OK\r\n{fields}\r\n{{}}"));
+
+    let told = check(&Stage::new(), &server.url(), "unreachable");
+
+    assert_snapshot!(told, @"502 unreachable: what `http://HOST` says cannot be read: invalid content-length parsed");
+}
+
+#[test]
 fn more_header_fields_than_retape_reads() {
     let many = |fields: usize| {
         let fields: String = (0..fields).map(|it| format!("x-{it}: v\r\n")).collect();

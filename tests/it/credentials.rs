@@ -126,6 +126,39 @@ async fn a_placeholder_that_a_client_was_given_stands_for_its_own_secret_alone()
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_miss_names_the_field_in_which_a_client_says_another_secret_that_it_was_given() {
+    let stage = Stage::new();
+    let upstream = Upstream::start(|asked, wire| {
+        let name = asked.path().trim_start_matches('/').to_owned();
+        let cookie = format!("Set-Cookie: sid={}; Path=/\r\n", format!("{name}7Qx").repeat(8));
+        let fields = if name == "me" { "" } else { &*cookie };
+        let length = format!("{fields}Content-Length");
+        wire.send(json(200, "{}").replacen("Content-Length", &length, 1));
+        Then::KeepAlive
+    });
+    let given = |url: &str| {
+        ["a1", "b2"].map(|name| {
+            let reply = get(&format!("{url}/{name}"));
+            reply.field("set-cookie").unwrap().split(';').next().unwrap().to_owned()
+        })
+    };
+    let me =
+        |url: &str, sid: &str| ask("GET", &format!("{url}/me"), &format!("Cookie: {sid}\r\n"), "");
+    let session = stage.record(&upstream).await;
+    let [_, second] = given(&session.url());
+    assert_eq!(me(&session.url(), &second).status, 200);
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    let [first, _] = given(&session.url());
+    let told = me(&session.url(), &first).text();
+    session.finish().await.unwrap_err();
+
+    assert!(told.contains(" header.cookie\n"), "{told}");
+    assert!(told.contains("[redacted:sid~2]"), "{told}");
+}
+
 /// A client that decodes a cookie sends one that no answer has given it: it makes it of the placeholder in replay.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_secret_that_the_client_makes_of_another_one_is_made_of_its_placeholder() {

@@ -235,7 +235,14 @@ impl Library<'_> {
         let nodes = &read.reading.nodes;
         let name = said.split(['~', ']']).next().unwrap_or_default();
         let is_there = |node: &Node<'_>| !node.kind.is_container() && node.text.contains(name);
-        let at = read.reading.place(nodes.iter().position(is_there)?);
+        let node = nodes.iter().position(is_there).map(|it| read.reading.place(it));
+        let holds = |value: &[u8]| memchr::memmem::find(value, name.as_bytes()).is_some();
+        let field = || {
+            let mut fields = self.request(interaction).headers.iter();
+            let (name, _) = fields.find(|(_, value)| holds(value))?;
+            Some(Place::Header(name.to_ascii_lowercase()))
+        };
+        let at = node.or_else(field)?;
         let [recorded, asked] = [recorded, said].map(|it| Some(Value::text(&it)));
         let difference = Difference { at, recorded, asked, sort: Sort::Changed };
         Some(Differing { difference, why: Why::AnotherSecret })

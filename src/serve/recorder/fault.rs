@@ -41,6 +41,8 @@ pub(super) enum ServerFault {
     NotHttp1,
     /// It does not speak HTTP/2 without TLS.
     NotHttp2,
+    /// A field of the head of its answer is none that HTTP allows.
+    Malformed(String),
     /// The head of its answer is too long.
     LongHead,
     /// It says one thing after the other before its answer.
@@ -87,11 +89,18 @@ impl ServerFault {
         let is_garbled = |error: &hyper::Error| {
             error.is_parse() || says(error, "received unexpected message from connection")
         };
+        let is_of_field = |error: &hyper::Error| {
+            let said = error.to_string();
+            ["header", "content-length", "transfer-encoding"].iter().any(|it| said.contains(it))
+        };
         let is_closed = |error: &hyper::Error| {
             error.is_incomplete_message() || error.is_closed() || error.is_canceled()
         };
         match (found::<hyper::Error>(error), found::<io::Error>(error).map(io::Error::kind)) {
             (Some(error), _) if error.is_parse_too_large() => Self::LongHead,
+            (Some(error), _) if error.is_parse() && is_of_field(error) => {
+                Self::Malformed(root(error))
+            }
             (Some(error), _) if is_garbled(error) => Self::NotHttp,
             (Some(error), _) if is_closed(error) => Self::Closed,
             (_, Some(kind)) if CLOSED.contains(&kind) => Self::Closed,
@@ -113,6 +122,7 @@ impl ServerFault {
             | Self::NotHttp
             | Self::NotHttp1
             | Self::NotHttp2
+            | Self::Malformed(_)
             | Self::LongHead
             | Self::NoEnd => End::Unreachable,
             Self::Silent(_) => End::Timeout,
@@ -125,7 +135,7 @@ impl ServerFault {
     pub(super) fn message(&self, origin: &str) -> String {
         match self.end() {
             _ if *self == Self::OutOfFiles => format!("`{origin}` was not asked: {self}"),
-            _ if matches!(self, Self::LongHead | Self::NoEnd) => {
+            _ if matches!(self, Self::Malformed(_) | Self::LongHead | Self::NoEnd) => {
                 format!("what `{origin}` says cannot be read: {self}")
             }
             End::Unreachable => format!("`{origin}` cannot be reached: {self}"),
@@ -175,7 +185,7 @@ impl fmt::Display for ServerFault {
                 f.write_str("it closed the connection at once; does it speak TLS there?")
             }
             Self::Tls(why) => why.fmt(f),
-            Self::Unreachable(why) | Self::Broken(why) => f.write_str(why),
+            Self::Unreachable(why) | Self::Broken(why) | Self::Malformed(why) => f.write_str(why),
             Self::Target => f.write_str("what is asked for is not part of an address"),
             Self::Silent(limit) => {
                 write!(
