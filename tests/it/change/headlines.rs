@@ -5,6 +5,7 @@ use retape::review::report::{Colour, Face, changes};
 use retape::{Cassette, Name};
 
 use super::recordings::{checked, checked_by, exchange, learned};
+use super::state::apart;
 use super::{body, compared, told};
 
 #[track_caller]
@@ -86,4 +87,25 @@ fn a_kind_is_named_where_there_are_others() {
         told(&report),
         ["breaking field-missing: `fault` can be missing (in answers of the kind `error`)"]
     );
+}
+
+#[test]
+fn of_what_is_as_bad_the_first_line_tells_what_most_answers_show() {
+    let side = |is_new: bool| {
+        let of = |path: &str, number: usize, said: &str| {
+            exchange(path, &format!(r#"{{"n":{number}}}"#), 200, &[said])
+        };
+        let [few, many] = match is_new {
+            true => [r#"{"x":"a"}"#, r#"{"y":1}"#],
+            false => [r#"{"x":1}"#, r#"{"y":1,"z":2}"#],
+        };
+        apart("few", (0..5).map(|it| of("/a", it, few)))
+            .into_iter()
+            .chain(apart("many", (0..9).map(|it| of("/b", it, many))))
+            .collect::<Vec<_>>()
+    };
+
+    let report = super::recordings::compared(&side(false), &side(true));
+
+    assert_eq!(first_line(&report), "breaking: POST /b: `z` is gone, which was always there");
 }

@@ -1,5 +1,6 @@
 //! What several faces tell in the same words.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use crate::contract::Endpoint;
@@ -29,8 +30,8 @@ pub(super) fn unreadable(cassette: &Unreadable) -> String {
 
 fn worst(report: &Report, place: &dyn Fn(&Endpoint) -> String) -> String {
     let is_gone = |change: &&Change| change.verdict == Verdict::Trim && change.approved.is_none();
-    let firsts = report.groups().into_iter().map(|group| group.change);
-    let open = firsts.filter(|it| it.is_open()).min_by_key(|it| gravity(it));
+    let groups = report.groups().into_iter().filter(|group| group.change.is_open());
+    let open = groups.min_by_key(gravity).map(|group| group.change);
     // What is gone may be what a client needs: nobody asked.
     let told = open.or_else(|| report.changes.iter().find(is_gone));
     // Of what could not be read nobody knows.
@@ -61,15 +62,22 @@ fn worst(report: &Report, place: &dyn Fn(&Endpoint) -> String) -> String {
     }
 }
 
-/// The worst is the least: a client that gets no answer looks at nothing else, and few look at header fields.
-fn gravity(change: &Change) -> (Verdict, u8) {
+/// The worst is the least: a client that gets no answer looks at nothing else, and few look at header fields. Of several
+/// that are as bad it is the one that most answers show.
+fn gravity(group: &Group<'_>) -> (Verdict, u8, Reverse<usize>) {
+    let change = group.change;
     let rank = match change.rule {
-        Rule::RequestRefused | Rule::AnswerCut | Rule::ListedGone => 0,
+        Rule::RequestRefused | Rule::AnswerCut | Rule::ListedGone
+            if change.verdict == Verdict::Breaking =>
+        {
+            0
+        }
         Rule::EndpointNew => 2,
         _ if change.place.part == Part::Headers => 2,
         _ => 1,
     };
-    (change.verdict, rank)
+    let shown = group.all().filter_map(|it| Some(it.witnesses.as_ref()?.answers)).sum();
+    (change.verdict, rank, Reverse(shown))
 }
 
 fn told_first(change: &Change, place: &dyn Fn(&Endpoint) -> String) -> String {
