@@ -20,8 +20,7 @@ use crate::contract::order::exact;
 use crate::contract::shape::Recordings;
 use crate::contract::{Answer, cassette_of};
 
-/// So many recordings of each side tell of a question whose answers do not differ by themselves, unless nothing is
-/// there any more.
+/// So many recordings of each side tell of a question whose answers do not differ by themselves.
 const FEWEST: usize = 3;
 
 /// What is asked on both sides alike, and what answers it there.
@@ -38,8 +37,7 @@ pub(super) fn add(drafts: &mut Vec<Draft>, all: &[SharedRequest<'_>]) {
     for it in found {
         let [was, is] = it.recordings;
         let chance = it.chance * tried;
-        let is_steady = varied == 0 && was.min(is) >= FEWEST;
-        if chance > CHANCE_OF_ALL && !is_steady {
+        if chance > CHANCE_OF_ALL && (varied > 0 || it.of_one < FEWEST) {
             continue;
         }
         let is_there =
@@ -153,8 +151,9 @@ struct FormChange<'s, 'a> {
     /// What was asked there.
     asked: Vec<&'s SharedRequest<'a>>,
     place: &'s ValuePlace<'a>,
-    /// How many recordings of both sides show it.
+    /// How many recordings of both sides show it, and how many of each side where one thing is asked.
     recordings: [usize; 2],
+    of_one: usize,
     /// How likely chance alone divides them so.
     chance: f64,
     was: ValueForm,
@@ -175,6 +174,7 @@ fn together<'s, 'a>(all: impl Iterator<Item = FormChange<'s, 'a>>) -> Vec<FormCh
         };
         same.asked.extend(one.asked);
         same.chance *= one.chance;
+        same.of_one = same.of_one.max(one.of_one);
         same.recordings = [0, 1].map(|side| same.recordings[side] + one.recordings[side]);
     }
     joined
@@ -198,7 +198,8 @@ fn found<'s, 'a>(asked: &'s SharedRequest<'a>) -> impl Iterator<Item = FormChang
         let now = new.get(place);
         let is: Vec<ValueForm> = now.into_iter().flat_map(forms).collect();
         let asked = vec![asked];
-        let found = FormChange { asked, place, recordings: [0; 2], chance: 1.0, was, is };
+        let (recordings, of_one, chance) = ([0; 2], 0, 1.0);
+        let found = FormChange { asked, place, recordings, of_one, chance, was, is };
         // That there is nothing may be so of one thing that all recordings show.
         let count = if found.is_nothing() { Recordings::len } else { Recordings::conversations };
         let shown = most(&before.forms, count);
@@ -208,7 +209,8 @@ fn found<'s, 'a>(asked: &'s SharedRequest<'a>) -> impl Iterator<Item = FormChang
         };
         let is_other = now > 0 && !found.is.contains(&was);
         let chance = exact([(shown as u64, shown as u64), (0, now as u64)]);
-        is_other.then_some(FormChange { recordings: [shown, now], chance, ..found })
+        let (recordings, of_one) = ([shown, now], shown.min(now));
+        is_other.then_some(FormChange { recordings, of_one, chance, ..found })
     })
 }
 
