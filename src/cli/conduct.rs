@@ -110,6 +110,9 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
     }
     let is_refused = is_ci() && live.is_some_and(|live| !live.allow);
     let exit = judge(ran, &summary, &left, is_refused);
+    if exit != Exit::Agrees {
+        tell::handshakes(&summary);
+    }
     // A command that was told to end would not end by itself.
     let is_interrupted = signals.heard == Heard::Some;
     let is_proved = proof == Proof::Wanted && !common.command.is_empty() && !is_interrupted;

@@ -13,6 +13,9 @@ use crate::error::{Error, Result};
 use crate::serve::recorder::{BUNDLES, bundles};
 use crate::session::Session;
 
+/// Where PHP reads further settings.
+const PHP_FOLDERS: &str = "PHP_INI_SCAN_DIR";
+
 /// The certificates to trust, in a folder of our own, as long as the command runs.
 #[derive(Debug)]
 pub(super) struct Trust {
@@ -35,6 +38,7 @@ impl Trust {
         }
         write(&trust.bundle(), pem.as_bytes())?;
         write(&trust.store(), &key_store(&roots))?;
+        trust.write_php()?;
         Ok(trust)
     }
 
@@ -63,7 +67,25 @@ impl Trust {
             store.display()
         ));
         variables.push(("JAVA_TOOL_OPTIONS", java.trim_start().to_owned()));
+        // An empty folder stands for those that PHP was built with.
+        let php = std::env::var(PHP_FOLDERS).unwrap_or_default();
+        let separator = if cfg!(windows) { ';' } else { ':' };
+        variables.push((PHP_FOLDERS, format!("{php}{separator}{}", self.php().display())));
         variables
+    }
+
+    /// Settings for PHP, whose `curl` reads no variable. A text in such quotes means itself.
+    fn write_php(&self) -> Result<()> {
+        let folder = self.php();
+        fs::create_dir(&folder).map_err(|source| Error::io("create folder", &folder, source))?;
+        let bundle = self.bundle();
+        let bundle = bundle.display();
+        let settings = format!("curl.cainfo = '{bundle}'\nopenssl.cafile = '{bundle}'\n");
+        write(&folder.join("retape.ini"), settings.as_bytes())
+    }
+
+    fn php(&self) -> PathBuf {
+        self.folder.join("php")
     }
 
     fn bundle(&self) -> PathBuf {

@@ -176,6 +176,7 @@ impl Closed {
             unused: requests == 0 && !self.gateway.settings.given.may_be_unused,
             forwarded: opened.map(Track::forwarded).sum(),
             passed: self.gateway.passed.load(Ordering::Relaxed),
+            handshakes: self.gateway.failed_handshakes(),
             cassettes,
             recordings,
             discarded: BTreeSet::new(),

@@ -32,7 +32,7 @@ use crate::review::report::{self, Unsent, Withheld};
 use crate::serve::lock;
 use crate::serve::recorder::{RequestBody, Tape};
 use crate::serve::replayer::{Lost, Notice, Recorded, Replayer, miss_answer};
-use crate::serve::server::{Address, Answer, Arrival, ServerPlace, as_from_server};
+use crate::serve::server::{Address, Answer, Arrival, Handshake, ServerPlace, as_from_server};
 use crate::store::mode::Mode;
 use crate::store::{self, Journal};
 
@@ -52,6 +52,8 @@ pub(super) struct Gateway {
     pub(super) requests: AtomicUsize,
     /// How many went to hosts that the proxy leaves alone.
     pub(super) passed: AtomicUsize,
+    /// How far clients of the proxy came with each server.
+    pub(super) handshakes: Mutex<BTreeMap<String, Handshake>>,
     /// Where we listen, once we do.
     address: OnceLock<SocketAddr>,
     /// What passes without being recorded.
@@ -71,6 +73,7 @@ impl Gateway {
             misses: Misses::begin(settings.misses.clone())?,
             untouched: settings.may_pass().then(|| Live::new(&settings, None)).transpose()?,
             passed: AtomicUsize::new(0),
+            handshakes: Mutex::default(),
             address: OnceLock::new(),
             settings,
             tracks: Mutex::default(),

@@ -27,7 +27,8 @@ use crate::serve::lock;
 use crate::serve::recorder::{Course, RequestBody};
 use crate::serve::replayer::{Replayer, miss_answer};
 use crate::serve::server::{
-    Address, Answer, ClientTrust, Handler, Refusal, Tunnel, Unread, Via, host_of, origin, without,
+    Address, Answer, ClientTrust, Handler, Handshake, Refusal, Tunnel, Unread, Via, host_of,
+    origin, without,
 };
 use crate::serve::websocket::{is_upgrade, raw_upgrade};
 use crate::store::mode::Mode;
@@ -294,6 +295,10 @@ impl Handler for Hub {
 
     fn tunnel(&self, head: &Parts) -> Result<Tunnel, Refusal> {
         self.main.tunnel_to(head)
+    }
+
+    fn handshake(&self, server: &str, came: Handshake) {
+        self.main.note_handshake(server, came);
     }
 
     fn unread(&self, via: Option<&Via>, unread: &Unread) {

@@ -1,5 +1,7 @@
 //! Requests that came to us as to a proxy.
 
+use std::collections::BTreeMap;
+
 use http::header::PROXY_AUTHORIZATION;
 use http::request::Parts;
 use http::uri::Authority;
@@ -8,7 +10,10 @@ use http::{Method, StatusCode};
 use super::event::{Event, Miss};
 use super::gateway::Gateway;
 use crate::config::HostRule;
-use crate::serve::server::{NamedHost, Refusal, Tunnel, Via, host_of, origin, problem, session_of};
+use crate::serve::lock;
+use crate::serve::server::{
+    Handshake, NamedHost, Refusal, Tunnel, Via, host_of, origin, problem, session_of,
+};
 use crate::store::mode::Mode;
 
 /// A request that came to us as to a proxy, or that a client's transport led here.
@@ -70,6 +75,22 @@ impl Gateway {
             None => format!("{}:443", host_of(authority)),
         };
         Ok(Tunnel { authority, session: session_of(&head.headers), proxy })
+    }
+
+    /// Notes how far a client came in a tunnel to a server.
+    pub(super) fn note_handshake(&self, server: &str, came: Handshake) {
+        let mut handshakes = lock(&self.handshakes);
+        match handshakes.get_mut(server) {
+            Some(known) if *known >= came => {}
+            Some(known) => *known = came,
+            None => _ = handshakes.insert(server.to_owned(), came),
+        }
+    }
+
+    /// Servers that clients asked for through the proxy, and to which no request came, or that they do not trust.
+    pub(super) fn failed_handshakes(&self) -> BTreeMap<String, Handshake> {
+        let handshakes = lock(&self.handshakes).clone();
+        handshakes.into_iter().filter(|(_, came)| *came != Handshake::Asked).collect()
     }
 
     /// What is done with a host that a client asks us for.

@@ -1,6 +1,6 @@
 //! What a session came to.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde_json::json;
@@ -11,6 +11,7 @@ use crate::cassette::Name;
 use crate::error::{Error, Kind, Result};
 use crate::review::report::count;
 use crate::serve::recorder::Recording;
+use crate::serve::server::Handshake;
 
 /// What a session came to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -25,6 +26,8 @@ pub struct Summary {
     pub forwarded: usize,
     /// How often a host was asked that the proxy leaves alone: `pass` in `[proxy]` of `retape.toml`.
     pub passed: usize,
+    /// The servers that clients asked for through the proxy, and to which no request came, or that they do not trust.
+    pub(crate) handshakes: BTreeMap<String, Handshake>,
     /// The cassettes that were opened.
     pub cassettes: BTreeSet<Name>,
     /// The cassettes that were recorded.
@@ -92,7 +95,7 @@ impl Summary {
         }
         match self.recordings.iter().find(|recording| recording.is_unheard()) {
             Some(recording) => Err(unanswered(recording)),
-            None if self.unused => Err(Error::new(Kind::Unused).with_hint(UNUSED)),
+            None if self.unused => Err(Error::new(Kind::Unused).with_hint(self.why_unused())),
             None => Ok(self),
         }
     }
@@ -132,6 +135,7 @@ impl Summary {
         self.requests += other.requests;
         self.forwarded += other.forwarded;
         self.passed += other.passed;
+        self.handshakes.extend(other.handshakes);
         self.cassettes.extend(other.cassettes);
         self.recordings.extend(other.recordings);
         self.discarded.extend(other.discarded);
@@ -145,6 +149,18 @@ impl Summary {
         self.met.extend(other.met);
         self.unmet.extend(other.unmet);
         self.unmet.retain(|fault| !self.met.contains(fault));
+    }
+
+    /// How a client comes to ask something.
+    fn why_unused(&self) -> String {
+        let Some((server, came)) = self.handshakes.first_key_value() else { return UNUSED.into() };
+        match came {
+            Handshake::Failed(why) => format!("TLS with a client that asked for `{server}`: {why}"),
+            _ => format!(
+                "a client asked for `{server}` through the proxy, and nothing behind that: let it trust \
+                 `session.proxy_certificate()`"
+            ),
+        }
     }
 
     /// What a test runner is told when a session is finished.

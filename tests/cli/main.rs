@@ -24,6 +24,7 @@ mod list;
 mod mcp;
 mod messages;
 mod named;
+mod proxy;
 mod retape;
 mod review;
 mod samples;

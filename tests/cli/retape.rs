@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::client;
 
 /// Variables that would say something to the binary.
-const SILENCED: [&str; 17] = [
+const SILENCED: [&str; 18] = [
     "CI",
     "RETAPE_MODE",
     "RETAPE_UPSTREAM",
@@ -27,6 +27,7 @@ const SILENCED: [&str; 17] = [
     "PIP_CERT",
     "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
     "WEBSOCKET_CLIENT_CA_BUNDLE",
+    "PERL_LWP_SSL_CA_FILE",
 ];
 
 /// A folder to run the binary in, gone after the test.

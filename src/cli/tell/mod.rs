@@ -1,13 +1,12 @@
 //! What the command says: data on standard output, everything else on standard error.
 
+mod reached;
 mod recorded;
 mod runner;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::env;
 use std::error::Error as _;
 use std::io::{ErrorKind, Write as _};
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -22,6 +21,7 @@ use crate::session::{Event, Miss, Proven, Session, Spoiled, Summary, Unplayed};
 use crate::store::{from_here, mention_path};
 use crate::text::plain;
 
+pub(super) use self::reached::{handshakes, missing_folder};
 pub(super) use self::recorded::{Flaw, recorded};
 
 pub(super) const RED: &str = "\x1b[31;1m";
@@ -192,7 +192,7 @@ pub(super) enum Way {
 /// What a session came to, in one line.
 pub(super) fn verdict(summary: &Summary, way: Way) {
     if summary.requests == 0 {
-        return unused(summary, way);
+        return reached::unused(summary, way);
     }
     let misses = count(summary.misses.len(), "miss");
     let colour = if summary.misses.is_empty() { GREEN } else { RED };
@@ -281,61 +281,6 @@ pub(super) fn without_braces(name: &str, value: &str) {
         visible(&value[3..])
     ));
 }
-
-/// The client did its work without retape.
-fn unused(summary: &Summary, way: Way) {
-    let passed = summary.passed;
-    let but = if passed > 0 {
-        format!(" but what passes ({})", count(passed, "time"))
-    } else {
-        String::new()
-    };
-    line(&format!("no request reached retape{but}"));
-    if !summary.unused {
-        return;
-    }
-    match way {
-        Way::Proxy if passed > 0 => hint(
-            "the client asked only hosts that `pass` in `[proxy]` of retape.toml names: take out those that are to be \
-             recorded, or, if nothing is, say `--allow-unused`",
-        ),
-        Way::Address { has_names } => {
-            let named =
-                if has_names { " (`{url}/-NAME` for a server that has a name)" } else { "" };
-            hint(&format!(
-                "give the client retape's address as its base address: it is in RETAPE_URL, `--env NAME` \
-                 gives it another name, and `{{url}}` in an argument stands for it{named}; if nothing is to be asked, say `--allow-unused`"
-            ));
-        }
-        Way::Proxy => hint(
-            "the client does not heed HTTP_PROXY and HTTPS_PROXY, or not for this host: give it that proxy (Node \
-             heeds them from 22.21 and 24.0 on, Go and Ruby for no localhost); if nothing is to be asked, say \
-             `--allow-unused`",
-        ),
-        Way::Streams => {
-            hint("let the client start this command as its server, and ask something of it")
-        }
-    }
-    let elsewhere = PROXIES.into_iter().find(|name| env::var_os(name).is_some());
-    if let Some(name) = elsewhere.filter(|_| matches!(way, Way::Address { .. })) {
-        hint(&format!(
-            "`{name}` is set, so clients may ask that proxy instead; `NO_PROXY=127.0.0.1` lets them reach retape"
-        ));
-    }
-}
-
-/// From a folder that is not there nothing is replayed, whatever a client asks.
-pub(super) fn missing_folder(folder: &Path) {
-    if !folder.is_dir() {
-        hint(&format!(
-            "there is no folder `{}`: `--cassettes DIR` names another",
-            from_here(folder).display()
-        ));
-    }
-}
-
-/// The variables that lead clients of HTTP elsewhere.
-const PROXIES: [&str; 4] = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"];
 
 /// What to do next.
 pub(super) fn hint(text: &str) {

@@ -126,7 +126,7 @@ pub(super) fn connectors(
 }
 
 /// The variables that name certificates to trust, as the common runtimes know them.
-pub const BUNDLES: [&str; 11] = [
+pub const BUNDLES: [&str; 12] = [
     // OpenSSL, Python's `ssl` and httpx, Go, Ruby, rustls
     "SSL_CERT_FILE",
     "REQUESTS_CA_BUNDLE",
@@ -139,6 +139,7 @@ pub const BUNDLES: [&str; 11] = [
     "PIP_CERT",
     "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
     "WEBSOCKET_CLIENT_CA_BUNDLE",
+    "PERL_LWP_SSL_CA_FILE",
 ];
 
 /// The files that they name in the environment of this process.

@@ -145,6 +145,11 @@ impl Early {
         self.unsent().unread.take()
     }
 
+    /// Whether anything has come.
+    pub(super) fn is_begun(&self) -> bool {
+        self.unsent().is_begun
+    }
+
     /// Looks at what has come, which most often begins with a request if it holds the first line of one.
     fn look_at(&self, bytes: &[u8]) {
         let mut unsent = self.unsent();

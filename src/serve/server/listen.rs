@@ -29,7 +29,9 @@ use tokio::task::{JoinHandle, JoinSet};
 use super::early::{Early, Interleaved, Unread};
 use super::resettable::{Link, Resettable};
 use super::unbroken::Unbroken;
-use super::{Answer, Breaks, Cut, NamedHost, Tunnel, Via, full, host_of, problem, proxy};
+use super::{
+    Answer, Breaks, Cut, Handshake, NamedHost, Tunnel, Via, full, host_of, problem, proxy,
+};
 use crate::error::{Error, Result};
 use crate::serve::lock;
 
@@ -48,6 +50,9 @@ pub trait Handler: Send + Sync + 'static {
     fn tunnel(&self, _: &Parts) -> Result<Tunnel, Refusal> {
         Err(problem(StatusCode::MISDIRECTED_REQUEST, "no_proxy", "this is no proxy").into())
     }
+
+    /// Hears how far a client came that asked for a tunnel to a server.
+    fn handshake(&self, _: &str, _: Handshake) {}
 
     /// Hears of a request that cannot be read. Its client gets a status 400 without a word.
     fn unread(&self, _: Option<&Via>, _: &Unread) {}
@@ -178,16 +183,21 @@ async fn serve<H: Handler>(
     let _ = stream.set_nodelay(true);
     let link = Link::default();
     let stream = Resettable::new(stream, link.clone());
-    let asked = converse((stream, &link), &handler, names, None, &mut finishing).await;
+    let ends = (stream, &link, Early::default());
+    let asked = converse(ends, &handler, names, None, &mut finishing).await;
     let Some((upgrade, tunnel)) = asked else { return };
-    let opened = async { proxy::open(tunnel, TokioIo::new(upgrade.await.ok()?)).await };
+    let opened = async { proxy::open(tunnel, TokioIo::new(upgrade.await.ok()?), &*handler).await };
     let opened = tokio::select! {
         biased;
         opened = opened => opened,
         _ = &mut finishing => None,
     };
     if let Some((client, via)) = opened {
-        converse((client, &link), &handler, names, Some(via), &mut finishing).await;
+        let (origin, early) = (via.origin.clone(), Early::default());
+        let ends = (client, &link, early.clone());
+        converse(ends, &handler, names, Some(via), &mut finishing).await;
+        let came = if early.is_begun() { Handshake::Asked } else { Handshake::Left };
+        handler.handshake(&origin, came);
     }
 }
 
@@ -196,14 +206,14 @@ type PendingTunnel = (OnUpgrade, Tunnel);
 
 /// Answers requests, by HTTP/1 or HTTP/2 as the client begins, until it leaves or asks for a tunnel.
 async fn converse<H: Handler>(
-    (stream, link): (impl AsyncRead + AsyncWrite + Send + Unpin + 'static, &Link),
+    (stream, link, early): (impl AsyncRead + AsyncWrite + Send + Unpin + 'static, &Link, Early),
     handler: &Arc<H>,
     names: FieldNames,
     via: Option<Via>,
     finishing: &mut oneshot::Receiver<Infallible>,
 ) -> Option<PendingTunnel> {
     let asked = Arc::new(Mutex::new(None));
-    let (tunnel, link, early) = (Arc::clone(&asked), link.clone(), Early::default());
+    let (tunnel, link) = (Arc::clone(&asked), link.clone());
     let (heard, led) = (early.clone(), via.clone());
     let is_proxied = Arc::new(AtomicBool::new(false));
     let stream = Interleaved::new(stream, early.clone());

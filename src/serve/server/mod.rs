@@ -36,4 +36,4 @@ pub use origin::{
 pub use place::ServerPlace;
 pub use proxy::Proxy;
 pub use spelling::{Ear, names, spelled, spelling};
-pub use via::{ClientTrust, NamedHost, Tunnel, Via, host_of, origin, session_of};
+pub use via::{ClientTrust, Handshake, NamedHost, Tunnel, Via, host_of, origin, session_of};

@@ -1,5 +1,6 @@
 //! In the place of the proxy, in a build without it.
 
+use super::listen::Handler;
 use super::via::{Connection, Tunnel, Via};
 use crate::config::{HostRule, Hosts};
 use crate::error::{Error, Result};
@@ -21,6 +22,7 @@ impl Proxy {
 pub(super) async fn open(
     tunnel: Tunnel,
     _: impl Connection + 'static,
+    _: &impl Handler,
 ) -> Option<(Box<dyn Connection>, Via)> {
     let Tunnel { authority, session, proxy } = tunnel;
     drop((authority, session));

@@ -1,13 +1,15 @@
 //! The forward proxy: what a client asks of any host comes through us.
 
-use std::io::Cursor;
+use std::io::{self, Cursor};
 
+use rustls::AlertDescription;
 use rustls::pki_types::CertificateDer;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 
 use super::authority::Authority;
-use super::via::{Connection, Tunnel, Via, origin};
+use super::listen::Handler;
+use super::via::{Connection, Handshake, Tunnel, Via, origin};
 use crate::config::{HostRule, Hosts};
 use crate::error::Result;
 
@@ -47,6 +49,7 @@ const HANDSHAKE: u8 = 0x16;
 pub(super) async fn open(
     tunnel: Tunnel,
     mut client: impl Connection + 'static,
+    handler: &impl Handler,
 ) -> Option<(Box<dyn Connection>, Via)> {
     let Tunnel { authority, session, proxy } = tunnel;
     if proxy.rule(&authority) == HostRule::Passed {
@@ -55,7 +58,11 @@ pub(super) async fn open(
         }
         return None;
     }
-    let first = client.read_u8().await.ok()?;
+    let secure = origin("https", &authority);
+    let Ok(first) = client.read_u8().await else {
+        handler.handshake(&secure, Handshake::Left);
+        return None;
+    };
     // It is to be read once more.
     let (rest, client) = tokio::io::split(client);
     let client = tokio::io::join(Cursor::new([first]).chain(rest), client);
@@ -63,7 +70,37 @@ pub(super) async fn open(
         return Some((Box::new(client), Via { origin: origin("http", &authority), session }));
     }
     let host = authority.rsplit_once(':').map_or(&*authority, |(host, _)| host);
-    let acceptor = proxy.authority.acceptor(host)?;
-    let client = acceptor.accept(client).await.ok()?;
-    Some((Box::new(client), Via { origin: origin("https", &authority), session }))
+    let Some(acceptor) = proxy.authority.acceptor(host) else {
+        let why = "its name can stand in no certificate".to_owned();
+        handler.handshake(&secure, Handshake::Failed(why));
+        return None;
+    };
+    match acceptor.accept(client).await {
+        Ok(client) => Some((Box::new(client), Via { origin: secure, session })),
+        Err(error) => {
+            handler.handshake(&secure, failed(&error));
+            None
+        }
+    }
+}
+
+/// What a client says that does not trust a certificate. Libraries differ in which.
+const DISTRUST: [AlertDescription; 6] = [
+    AlertDescription::UnknownCA,
+    AlertDescription::BadCertificate,
+    AlertDescription::CertificateUnknown,
+    AlertDescription::UnsupportedCertificate,
+    AlertDescription::CertificateExpired,
+    AlertDescription::CertificateRevoked,
+];
+
+fn failed(error: &io::Error) -> Handshake {
+    match error.get_ref().and_then(|cause| cause.downcast_ref()) {
+        Some(rustls::Error::AlertReceived(alert)) if DISTRUST.contains(alert) => {
+            Handshake::Distrusted
+        }
+        Some(cause) => Handshake::Failed(cause.to_string()),
+        // Some close the connection without a word.
+        None => Handshake::Left,
+    }
 }

@@ -37,6 +37,21 @@ pub struct Via {
     pub session: String,
 }
 
+/// How far a client came in a tunnel. Of several that ask for a server, the greatest counts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(not(feature = "proxy"), expect(dead_code, reason = "no tunnel has TLS"))]
+pub enum Handshake {
+    /// It left before it asked anything. So do those that look at a certificate after the handshake, and those that
+    /// connected to have a connection at hand.
+    Left,
+    /// It asked something.
+    Asked,
+    /// It did not agree upon TLS, for this reason.
+    Failed(String),
+    /// It says that it does not trust our certificate.
+    Distrusted,
+}
+
 /// The host that a request by HTTP/2 names. It may be ours, by whatever name, or that of a server behind us as a
 /// proxy. It stands among the extensions of the request.
 #[derive(Debug, Clone)]
