@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use http::request::Parts;
-use http::uri::Authority;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio::task::JoinSet;
@@ -22,7 +21,7 @@ use super::slot::Slot;
 use super::stale::Stale;
 use super::summary::Unplayed;
 use super::track::{self, Extension, Live, Played, Track, Unanswered};
-use super::{guard, hub, inspect, track::Begun};
+use super::{hub, inspect, track::Begun};
 use crate::cassette::Name;
 use crate::cassette::exchanges::MESSAGE;
 use crate::compare::matching::Mismatch;
@@ -55,7 +54,7 @@ pub(super) struct Gateway {
     /// How far clients of the proxy came with each server.
     pub(super) handshakes: Mutex<BTreeMap<String, Handshake>>,
     /// Where we listen, once we do.
-    address: OnceLock<SocketAddr>,
+    pub(super) address: OnceLock<SocketAddr>,
     /// What passes without being recorded.
     pub(super) untouched: Option<Live>,
     /// The first cassette that could not be opened while clients asked for it.
@@ -109,12 +108,6 @@ impl Gateway {
 
     pub(super) fn listens_at(&self, address: Option<SocketAddr>) {
         address.into_iter().for_each(|address| _ = self.address.set(address));
-    }
-
-    /// Whether an authority is where we listen.
-    pub(super) fn is_listening_at(&self, authority: &Authority) -> bool {
-        let port = self.address.get().map(SocketAddr::port);
-        authority.port_u16() == port && guard::is_local(authority.host())
     }
 
     pub(super) fn note_passed(&self) {

@@ -33,6 +33,27 @@ pub(super) fn refusal(head: &Parts, allowed: &[String]) -> Option<String> {
     })
 }
 
+/// Whether a request for a path means another server by its `host`, if we are a proxy that listens at `port`.
+///
+/// # Rationale
+///
+/// Some clients ask a proxy for a path alone, as the streams of PHP do. A page in a browser does that of us only: it
+/// says our port then, whatever name of its own leads here, and mostly whose page it is. Clients that say no port may
+/// have left it out.
+pub(super) fn names_another(head: &Parts, allowed: &[String], port: u16) -> bool {
+    let headers = &head.headers;
+    let is_of_page = headers.contains_key(ORIGIN) || headers.contains_key(SEC_FETCH_SITE);
+    let Some(field) = headers.get(HOST).and_then(|host| host.to_str().ok()) else { return false };
+    if is_of_page || field.is_empty() || head.uri.authority().is_some() {
+        return false;
+    }
+    let host = host_of(field);
+    match field[host.len()..].strip_prefix(':').and_then(|port| port.parse::<u16>().ok()) {
+        Some(named) => port != named,
+        None => port != 80 && !is_here(host) && !is_among(allowed, host),
+    }
+}
+
 /// The answer to it. A browser that shows it must ask for nothing on its behalf: the icon would be asked for as by
 /// a page of retape's own, and passed on.
 pub(super) fn refused(why: &str) -> Answer {
@@ -155,6 +176,29 @@ mod tests {
             assert!(is_refused(&[("host", host)]), "{host}");
         }
         assert!(!is_refused(&[]), "HTTP/1.0");
+    }
+
+    #[test]
+    fn a_path_is_asked_of_another_server_by_its_port_unless_a_page_asks() {
+        let check = |fields: &[(&str, &str)], expected: bool| {
+            let request = fields.iter().fold(Request::builder().uri("/v1"), |request, field| {
+                request.header(field.0, field.1)
+            });
+            let head = request.body(()).unwrap().into_parts().0;
+            let is_another = names_another(&head, &["proxy.example".to_owned()], 4000);
+            assert_eq!(is_another, expected, "{fields:?}");
+        };
+
+        for host in ["api.example", "api.example:8080", "127.0.0.1:8080", "[::1]:8080", "web:80"] {
+            check(&[("host", host)], true);
+            check(&[("host", host), ("origin", "http://api.example")], false);
+            check(&[("host", host), ("sec-fetch-site", "same-origin")], false);
+        }
+        for host in ["api.example:4000", "127.0.0.1:4000", "localhost", "web", "proxy.example", ""]
+        {
+            check(&[("host", host)], false);
+        }
+        check(&[], false);
     }
 
     #[test]

@@ -1,14 +1,16 @@
 //! Requests that came to us as to a proxy.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
-use http::header::PROXY_AUTHORIZATION;
+use http::header::{HOST, PROXY_AUTHORIZATION};
 use http::request::Parts;
 use http::uri::Authority;
 use http::{Method, StatusCode};
 
 use super::event::{Event, Miss};
 use super::gateway::Gateway;
+use super::guard;
 use crate::config::HostRule;
 use crate::serve::lock;
 use crate::serve::server::{
@@ -44,7 +46,8 @@ impl Gateway {
     }
 
     /// The server that a request names, if it is not us. Each by HTTP/2 names a host, and ours may have any
-    /// name: so it means another one only if we are a proxy. So does one behind another that named its server.
+    /// name: so it means another one only if we are a proxy. So does one behind another that named its server, and
+    /// one whose field names another.
     fn named(&self, head: &mut Parts) -> Option<NamedHost> {
         let by_host =
             head.extensions.remove::<NamedHost>().filter(|_| self.settings.proxy.is_some());
@@ -52,7 +55,18 @@ impl Gateway {
             let scheme = if head.uri.scheme_str() == Some("https") { "https" } else { "http" };
             NamedHost { scheme, authority }
         });
+        let by_host = by_host.or_else(|| self.named_by_field(head));
         by_address.or(by_host).filter(|it| !self.is_listening_at(&it.authority))
+    }
+
+    /// The server that the field `host` of a request names, if that is another one.
+    fn named_by_field(&self, head: &Parts) -> Option<NamedHost> {
+        let port = self.port().filter(|_| self.settings.proxy.is_some())?;
+        if !guard::names_another(head, &self.settings.given.allowed_hosts, port) {
+            return None;
+        }
+        let authority = head.headers.get(HOST)?.as_bytes().try_into().ok()?;
+        Some(NamedHost { scheme: "http", authority })
     }
 
     /// The tunnel that a client asks for.
@@ -75,6 +89,15 @@ impl Gateway {
             None => format!("{}:443", host_of(authority)),
         };
         Ok(Tunnel { authority, session: session_of(&head.headers), proxy })
+    }
+
+    /// Whether an authority is where we listen.
+    pub(super) fn is_listening_at(&self, authority: &Authority) -> bool {
+        authority.port_u16() == self.port() && guard::is_local(authority.host())
+    }
+
+    fn port(&self) -> Option<u16> {
+        self.address.get().map(SocketAddr::port)
     }
 
     /// Notes how far a client came in a tunnel to a server.

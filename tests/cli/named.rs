@@ -121,15 +121,16 @@ fn a_request_behind_one_that_named_its_server_goes_there_too() {
     let url = running.line();
     let mut wire = Wire::connect(split(&url).0);
     let host = server.address();
-    // As Java does for a WebSocket; alone it would be refused.
+    // As Java does for a WebSocket.
     for target in [format!("http://{host}/1"), "/2".to_owned()] {
-        wire.send(format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+        let page = "Origin: http://app.test";
+        wire.send(format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n{page}\r\n\r\n"));
         let reply = reply(&mut wire, "GET");
         assert!(reply.text().contains("first"), "{target}: {}", reply.text());
     }
     let mut alone = Wire::connect(split(&url).0);
-    alone.send(format!("GET /3 HTTP/1.1\r\nHost: {host}\r\n\r\n"));
-    assert_ne!(reply(&mut alone, "GET").status, 200);
+    alone.send(format!("GET /3 HTTP/1.1\r\nHost: {host}\r\nOrigin: http://app.test\r\n\r\n"));
+    assert_eq!(reply(&mut alone, "GET").status, 403);
     wire.close();
     alone.close();
     running.stop();

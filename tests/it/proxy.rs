@@ -268,6 +268,56 @@ async fn without_a_proxy_what_is_meant_for_one_is_refused_and_noted() {
     assert_eq!(asked, [("GET", &*host), ("CONNECT", "api.example.com:443")]);
 }
 
+/// A request for a path of that host.
+fn of_host(host: &str, fields: &str) -> String {
+    format!("GET /x HTTP/1.1\r\nHost: {host}\r\n{fields}Connection: close\r\n\r\n")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_path_is_asked_of_the_host_that_the_request_names() {
+    let (stage, agent, model) = (Stage::new(), echo("agent"), echo("model"));
+    for mode in [Mode::Record, Mode::Replay] {
+        let session = proxy(&stage, mode).start().await.unwrap();
+        for (server, name) in [(&agent, "agent"), (&model, "model")] {
+            let asked = of_host(&server.address().to_string(), &user("tape"));
+            let answer = say(connected(&session).await, &asked).await;
+            assert!(answer.contains(&format!("\"by\":\"{name}\"")), "{answer}");
+            assert!(!answer.contains("Basic"), "{answer}");
+        }
+        session.finish().await.unwrap();
+    }
+
+    assert_eq!((agent.asked().len(), model.asked().len()), (1, 1));
+    let cassette = stage.cassette();
+    assert_eq!(cassette.recorded.upstream, agent.url());
+    let paths: Vec<_> = cassette.interactions.iter().map(|it| &*it.request.path).collect();
+    assert_eq!(paths, ["/x", &format!("{}/x", model.url())]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_page_asks_another_host_for_a_path() {
+    let stage = Stage::new();
+    let session = proxy(&stage, Mode::Record).start().await.unwrap();
+    let rebound = format!("evil.example:{}", session.address().port());
+    let recorded = provider();
+    let unproxied = recorded.replay().await;
+    let of_page = |fields: &str| of_host("api.example", fields);
+
+    for asked in [
+        of_host(&rebound, ""),
+        of_page("Origin: https://evil.example\r\n"),
+        of_page("Sec-Fetch-Site: cross-site\r\n"),
+    ] {
+        let answer = say(connected(&session).await, &asked).await;
+        assert!(answer.starts_with("HTTP/1.1 403 "), "{answer}");
+    }
+    let answer = say(connected(&unproxied).await, &of_host("api.example:8080", "")).await;
+
+    assert!(answer.starts_with("HTTP/1.1 403 "), "{answer}");
+    session.stop().await.unwrap();
+    unproxied.stop().await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_whole_address_that_is_our_own_is_no_other_hosts() {
     let (stage, agent) = (Stage::new(), echo("agent"));
