@@ -231,6 +231,24 @@ async fn a_host_behind_tls_is_replayed_by_http_1_and_by_http_2() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_offers_no_newer_protocol_is_answered_by_http_1() {
+    let stage = provider();
+    let session = proxy(&stage, Mode::Replay).start().await.unwrap();
+    let host = "api.example.com";
+    for (offered, agreed) in
+        [(&["http/1.0"][..], Some(&b"http/1.0"[..])), (&["of-nobody/1"], None), (&[], None)]
+    {
+        let stream = tunnel(&session, "api.example.com:443", "").await.unwrap();
+        let client = secure(&session, stream, host, offered).await;
+
+        assert_eq!(client.get_ref().1.alpn_protocol(), agreed, "{offered:?}");
+        let answer = say(client, &request("/v1/models", "").replace("HTTP/1.1", "HTTP/1.0")).await;
+        assert!(answer.contains(" 200 ") && answer.contains("\"models\""), "{answer}");
+    }
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_host_that_was_not_recorded_is_a_miss_that_says_so() {
     let (stage, other) = (provider(), echo("other"));
     let session = proxy(&stage, Mode::Replay).start().await.unwrap();

@@ -3,17 +3,28 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use crate::error::{Error, Kind, Result};
+use crate::serve::lock;
+use crate::text::words::shown;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
     KeyPair, KeyUsagePurpose,
 };
 use rustls::ServerConfig;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio_rustls::TlsAcceptor;
+use rustls::server::ClientHello;
 
-use crate::error::{Error, Kind, Result};
-use crate::serve::lock;
-use crate::text::words::shown;
+/// What TLS in the name of a host is agreed upon with.
+#[derive(Clone)]
+struct Issued {
+    /// With a client that offers a protocol that we speak.
+    named: Arc<ServerConfig>,
+    /// With any other, to which no protocol is named. Servers that know no ALPN serve them by HTTP/1.
+    unnamed: Arc<ServerConfig>,
+}
+
+/// The protocols that a client may choose from, the best first.
+const PROTOCOLS: [&[u8]; 3] = [b"h2", b"http/1.1", b"http/1.0"];
 
 /// An authority of its own, made for one run. Its key never leaves the process, so that nobody who comes
 /// by its certificate can speak for another host.
@@ -21,7 +32,7 @@ pub(super) struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
     /// The hosts have one key: to make one takes longer than to sign.
     key: KeyPair,
-    issued: Mutex<HashMap<String, TlsAcceptor>>,
+    issued: Mutex<HashMap<String, Issued>>,
 }
 
 impl Authority {
@@ -38,18 +49,23 @@ impl Authority {
         self.issuer.der()
     }
 
-    /// What agrees upon TLS in the name of a host; nothing if it cannot have a certificate.
-    pub(super) fn acceptor(&self, host: &str) -> Option<TlsAcceptor> {
-        let mut issued = lock(&self.issued);
-        if let Some(acceptor) = issued.get(host) {
-            return Some(acceptor.clone());
-        }
-        let acceptor = self.issue(host)?;
-        issued.insert(host.to_owned(), acceptor.clone());
-        Some(acceptor)
+    /// What TLS in the name of a host is agreed upon with; nothing if it cannot have a certificate.
+    pub(super) fn config(&self, host: &str, hello: &ClientHello<'_>) -> Option<Arc<ServerConfig>> {
+        let known = lock(&self.issued).get(host).cloned();
+        let issued = match known {
+            Some(issued) => issued,
+            None => {
+                let issued = self.issue(host)?;
+                lock(&self.issued).insert(host.to_owned(), issued.clone());
+                issued
+            }
+        };
+        let is_spoken =
+            hello.alpn().is_some_and(|mut offered| offered.any(|it| PROTOCOLS.contains(&it)));
+        Some(if is_spoken { issued.named } else { issued.unnamed })
     }
 
-    fn issue(&self, host: &str) -> Option<TlsAcceptor> {
+    fn issue(&self, host: &str) -> Option<Issued> {
         let name = host.trim_start_matches('[').trim_end_matches(']');
         let mut params = CertificateParams::new([name.to_owned()]).ok()?;
         params.distinguished_name.push(DnType::CommonName, name);
@@ -63,9 +79,10 @@ impl Authority {
             .with_safe_default_protocol_versions()
             .ok()?
             .with_no_client_auth();
-        let mut config = config.with_single_cert(vec![certificate.der().clone()], key).ok()?;
-        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Some(TlsAcceptor::from(Arc::new(config)))
+        let unnamed = config.with_single_cert(vec![certificate.der().clone()], key).ok()?;
+        let mut named = unnamed.clone();
+        named.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).to_vec();
+        Some(Issued { named: Arc::new(named), unnamed: Arc::new(unnamed) })
     }
 }
 

@@ -4,8 +4,10 @@ use std::io::{self, Cursor};
 
 use rustls::AlertDescription;
 use rustls::pki_types::CertificateDer;
+use rustls::server::Acceptor;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
+use tokio_rustls::LazyConfigAcceptor;
 
 use super::authority::Authority;
 use super::listen::Handler;
@@ -70,18 +72,28 @@ pub(super) async fn open(
         return Some((Box::new(client), Via { origin: origin("http", &authority), session }));
     }
     let host = authority.rsplit_once(':').map_or(&*authority, |(host, _)| host);
-    let Some(acceptor) = proxy.authority.acceptor(host) else {
-        let why = "its name can stand in no certificate".to_owned();
-        handler.handshake(&secure, Handshake::Failed(why));
-        return None;
-    };
-    match acceptor.accept(client).await {
-        Ok(client) => Some((Box::new(client), Via { origin: secure, session })),
-        Err(error) => {
-            handler.handshake(&secure, failed(&error));
+    match secured(client, &proxy, host).await {
+        Ok(client) => Some((client, Via { origin: secure, session })),
+        Err(came) => {
+            handler.handshake(&secure, came);
             None
         }
     }
+}
+
+/// Agrees upon TLS with a client, in the name of a host.
+async fn secured(
+    client: impl Connection + 'static,
+    proxy: &Proxy,
+    host: &str,
+) -> Result<Box<dyn Connection>, Handshake> {
+    let hello = LazyConfigAcceptor::new(Acceptor::default(), client).await;
+    let hello = hello.map_err(|error| failed(&error))?;
+    let Some(config) = proxy.authority.config(host, &hello.client_hello()) else {
+        return Err(Handshake::Failed("its name can stand in no certificate".to_owned()));
+    };
+    let client = hello.into_stream(config).await.map_err(|error| failed(&error))?;
+    Ok(Box::new(client))
 }
 
 /// What a client says that does not trust a certificate. Libraries differ in which.
