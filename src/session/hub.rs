@@ -307,7 +307,8 @@ impl Handler for Hub {
             Unread::Tls => ("TLS", "/"),
         };
         let session = via.map_or_else(|| self.session_of(asked.1), |via| &via.session);
-        self.gateway_of(session).unserved(session, asked, unserved::unread(unread));
+        let gateway = self.gateway_of(session);
+        gateway.unserved(session, asked, self.main.unread(unread));
     }
 }
 

@@ -15,22 +15,21 @@ pub(super) fn upgrade(protocol: &str) -> Error {
     )
 }
 
-/// What cannot be read: HTTP forbids some signs in a target, and servers differ in what they make of them.
-pub(super) fn unread(unread: &Unread) -> Error {
-    match unread {
-        Unread::Target { sign, .. } => Error::said(format!("a target has a `{sign}` that is not encoded")).with_hint(format!(
+impl Gateway {
+    /// What cannot be read: HTTP forbids some signs in a target, and servers differ in what they make of them.
+    pub(super) fn unread(&self, unread: &Unread) -> Error {
+        let Unread::Target { sign, .. } = unread else {
+            let hint = if self.settings.proxy.is_some() { TLS_TO_PROXY } else { TLS };
+            return Error::said("a client speaks TLS to retape, which listens without")
+                .with_hint(hint);
+        };
+        Error::said(format!("a target has a `{sign}` that is not encoded")).with_hint(format!(
             "let your client encode it, as `%{:02X}`: what builds a URL from parts does (`params=` in Python, \
              `URLSearchParams`, `curl --data-urlencode`)",
             u32::from(*sign)
-        )),
-        Unread::Tls => Error::said("a client speaks TLS to retape, which listens without").with_hint(
-            "give the client the address as RETAPE_URL says it, with `http://` or `ws://`; one that makes `https://` \
-             or `wss://` of any address needs `--proxy`, and a server that speaks TLS",
-        ),
+        ))
     }
-}
 
-impl Gateway {
     /// Notes a request that can neither be recorded nor replayed: it was not recorded, or it is a miss.
     pub(super) fn unserved(&self, session: &str, asked: (&str, &str), error: Error) -> Miss {
         self.requests.fetch_add(1, Ordering::Relaxed);
@@ -46,3 +45,10 @@ impl Gateway {
         miss
     }
 }
+
+const TLS: &str = "give the client the address as RETAPE_URL says it, with `http://` or `ws://`; one that makes \
+    `https://` or `wss://` of any address needs `--proxy`, and a server that speaks TLS";
+
+const TLS_TO_PROXY: &str = "give the client the proxy as HTTPS_PROXY says it, with `http://`: it asks there for \
+    `CONNECT HOST:PORT`, and speaks TLS behind that; one that cannot needs retape's address as its base address, with \
+    `http://`";

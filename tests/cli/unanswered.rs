@@ -312,11 +312,12 @@ fn a_target_that_cannot_be_read() {
     "#);
 }
 
-#[test]
-fn a_client_that_speaks_tls() {
+/// What is said of a client that speaks TLS to retape.
+fn check_tls(options: &[&str]) -> String {
     let (stage, server) = (Stage::new(), Upstream::json(|_| "[]".to_owned()));
-    let mut running =
-        Running::start(stage.retape(&["record", "--upstream", &server.url(), "tape"]));
+    let upstream = server.url();
+    let arguments = [&["record", "--upstream", &upstream, "tape"], options].concat();
+    let mut running = Running::start(stage.retape(&arguments));
     let url = running.line();
     let mut wire = Wire::connect(split(&url).0);
     wire.send(b"\x16\x03\x01\x00\x05hello\r\n\r\n");
@@ -325,8 +326,23 @@ fn a_client_that_speaks_tls() {
     let (code, said) = running.stop();
 
     assert_eq!((code, server.asked().len()), (Some(2), 0), "{said}");
-    let told = &said[said.find("not recorded:").unwrap_or_else(|| panic!("{said}"))..];
-    assert_snapshot!(stage.harmless(told), @"
+    stage.harmless(&said[said.find("not recorded:").unwrap_or_else(|| panic!("{said}"))..])
+}
+
+#[test]
+fn a_client_that_speaks_tls_to_the_proxy() {
+    assert_snapshot!(check_tls(&["--proxy"]), @"
+    not recorded: TLS /
+      a client speaks TLS to retape, which listens without
+      hint: give the client the proxy as HTTPS_PROXY says it, with `http://`: it asks there for `CONNECT HOST:PORT`, and speaks TLS behind that; one that cannot needs retape's address as its base address, with `http://`
+    error: a client speaks TLS to retape, which listens without
+    hint: give the client the proxy as HTTPS_PROXY says it, with `http://`: it asks there for `CONNECT HOST:PORT`, and speaks TLS behind that; one that cannot needs retape's address as its base address, with `http://`
+    ");
+}
+
+#[test]
+fn a_client_that_speaks_tls() {
+    assert_snapshot!(check_tls(&[]), @"
     not recorded: TLS /
       a client speaks TLS to retape, which listens without
       hint: give the client the address as RETAPE_URL says it, with `http://` or `ws://`; one that makes `https://` or `wss://` of any address needs `--proxy`, and a server that speaks TLS
