@@ -241,20 +241,13 @@ impl Signal {
     }
 }
 
-/// Whether a signal asked us to stop before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Heard {
-    None,
-    Some,
-}
-
 /// The signals of this process.
 #[derive(Debug)]
 pub(super) struct Signals {
     #[cfg(unix)]
     streams: [(Signal, unix::Signal); 3],
-    /// Whether there was one before.
-    pub(super) heard: Heard,
+    /// The last one that came.
+    pub(super) heard: Option<Signal>,
 }
 
 impl Signals {
@@ -270,7 +263,7 @@ impl Signals {
         Ok(Self {
             #[cfg(unix)]
             streams: [listen(INTERRUPT)?, listen(TERMINATE)?, listen(HANG_UP)?],
-            heard: Heard::None,
+            heard: None,
         })
     }
 
@@ -290,7 +283,7 @@ impl Signals {
             Ok(()) => INTERRUPT,
             Err(_) => std::future::pending().await,
         };
-        self.heard = Heard::Some;
+        self.heard = Some(signal);
         signal
     }
 }

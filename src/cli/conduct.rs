@@ -6,7 +6,7 @@ use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
 use super::arguments::{Common, LiveServer, Play};
-use super::child::{self, Heard, Signal, Signals, Zone};
+use super::child::{self, Signal, Signals, Zone};
 use super::serve::{PATIENCE, Served, Start};
 use super::tell::Flaw;
 use super::{Exit, tell};
@@ -114,7 +114,7 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
         tell::handshakes(&summary);
     }
     // A command that was told to end would not end by itself.
-    let is_interrupted = signals.heard == Heard::Some;
+    let is_interrupted = signals.heard.is_some();
     let is_proved = proof == Proof::Wanted && !common.command.is_empty() && !is_interrupted;
     if is_proved && exit == ran {
         return prove(settings, &summary, (common, took, exit), &mut signals).await;
@@ -140,7 +140,7 @@ async fn prove(
     let proven = settings.prove(summary, Client::Started, async |session, is_elsewhere| {
         let zone = if is_elsewhere { Zone::Another } else { Zone::Ours };
         // Once more is for when all comes as late as it did.
-        if endless > 1 || signals.heard == Heard::Some {
+        if endless > 1 || signals.heard.is_some() {
             return None;
         }
         let ended = child::rerun(common, session, (zone, limit), signals).await;
@@ -148,7 +148,11 @@ async fn prove(
         ended.map(|ended| ended == exit)
     });
     let proven = proven.await?;
-    let stopped = (endless > 0 && signals.heard != Heard::Some).then_some(limit);
+    if let Some(signal) = signals.heard {
+        tell::unproven(signal);
+        return Ok(Exit::Command(signal.status()));
+    }
+    let stopped = (endless > 0).then_some(limit);
     if let Some(limit) = stopped.filter(|_| !proven.replays) {
         tell::endless(limit);
     }

@@ -186,6 +186,27 @@ fn a_second_interruption_does_not_replace_a_cassette() {
     assert!(stage.read("cassettes/tape.json").contains("/earlier"));
 }
 
+/// A command that asks something, and waits for ever when it is run again.
+const AGAIN: &str = "test -e seen && exec sleep 60; touch seen; exec \"$@\"";
+
+#[test]
+fn an_interruption_before_a_recording_is_proved_is_no_proof_against_it() {
+    let (stage, upstream) = (Stage::new(), Upstream::echo());
+    let arguments =
+        ["record", "--upstream", &upstream.url(), "tape", "--", "sh", "-c", AGAIN, "sh"];
+    let mut command = stage.retape(&arguments);
+    command.args(crate::client::command()).env(crate::client::ASKS, "GET /1");
+
+    let mut running = Running::start(command);
+    let recorded = running.error_line();
+    let (code, said) = running.stop();
+
+    assert_eq!(recorded, "retape: recorded 1 interaction in cassettes/tape.json");
+    assert_eq!(code, Some(143), "{said}");
+    assert_snapshot!(said, @"retape: stopped by SIGTERM before the recording was proved to replay; the recording is kept");
+    assert_eq!(stage.cassettes(), ["tape.json"]);
+}
+
 #[test]
 fn an_interruption_waits_for_answers_to_end_and_says_so() {
     let (stage, never) = (Stage::new(), Gate::new());

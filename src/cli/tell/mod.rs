@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::Exit;
-use super::child::Heard;
+use super::child::Signal;
 use crate::cassette::{Id, Name};
 use crate::error::{Error, Kind, Result};
 use crate::redact::Suspect;
@@ -164,8 +164,8 @@ pub(super) fn listening(session: &Session) {
 }
 
 /// What is waited for.
-pub(super) fn waiting(unfinished: &[String], heard: Heard) {
-    let again = if heard == Heard::Some { "again " } else { "" };
+pub(super) fn waiting(unfinished: &[String], heard: Option<Signal>) {
+    let again = if heard.is_some() { "again " } else { "" };
     let answers = count(unfinished.len(), "answer");
     let first = unfinished.first().map_or("", String::as_str);
     let more = match unfinished.len() {
@@ -333,6 +333,14 @@ pub(super) fn endless(limit: Duration) {
     hint(
         "a command that waits for what its own server does cannot be replayed; `--no-prove` records without that run",
     );
+}
+
+/// A signal came before a recording was proved. What the runs have shown by then may be due to it.
+pub(super) fn unproven(signal: Signal) {
+    line(&format!(
+        "stopped by {} before the recording was proved to replay; the recording is kept",
+        signal.name
+    ));
 }
 
 /// What became of the proof that so many recordings replay.
