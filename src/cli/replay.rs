@@ -27,6 +27,9 @@ pub(super) struct Replay {
     play: Play,
 }
 
+/// What records for a client of the proxy, which names the servers itself.
+const PROXIED: &str = "retape record --proxy";
+
 impl Replay {
     pub(super) fn run(self) -> Result<Exit> {
         if self.common.cassette.is_some() {
@@ -34,7 +37,10 @@ impl Replay {
             let (folder, name) = self.common.place();
             let name = Name::new(name)?;
             if !store::exists(&folder, &name) {
-                store::load(&folder, &name)?;
+                store::load(&folder, &name).map_err(|error| match self.common.proxy {
+                    true => error.with_hint(store::how_to_come_by(&folder, &name, PROXIED)),
+                    false => error,
+                })?;
             }
         }
         conduct::conduct(Plan {

@@ -7,7 +7,7 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore};
 
-use crate::retape::{Running, Stage};
+use crate::retape::{Running, Stage, said};
 use crate::support::client::{reply, split};
 use crate::support::upstream::Upstream;
 use crate::support::wire::Wire;
@@ -108,4 +108,17 @@ fn a_client_that_is_not_trusting_is_told_where_others_got_through() {
     retape: recorded 1 interaction in cassettes/tape.json, though the command failed
     hint: a client asked for `https://api.example:8443` through the proxy, but did not trust the certificate of retape: let it read the authorities to trust from the file that SSL_CERT_FILE names (`curl --cacert "$SSL_CERT_FILE"`); one that brings its own certificates can go through no proxy
     "#);
+}
+
+#[test]
+fn a_cassette_that_is_missing_is_to_be_recorded_through_the_proxy() {
+    let stage = Stage::new();
+
+    let output = stage.retape(&["replay", "--proxy", "tape", "--", "true"]).output().unwrap();
+
+    assert_eq!(output.status.code(), Some(2));
+    assert_snapshot!(said(&output), @"
+    error: no cassette `tape` (`cassettes/tape.json`)
+    hint: there is no folder `cassettes` yet; record it: `retape record --proxy tape -- COMMAND`
+    ");
 }
