@@ -26,6 +26,13 @@ pub(crate) fn playable(folder: &Path) -> Vec<Name> {
     played.filter_map(|(stem, _)| cassette(stem)).collect()
 }
 
+/// The names of the cassettes below a folder of which a recorder left a journal, sorted.
+#[cfg(feature = "cli")]
+pub(crate) fn journals(folder: &Path) -> Vec<Name> {
+    let all = files(folder, &["part"]).into_iter();
+    all.filter_map(|(stem, _)| Name::new(stem.strip_suffix(".json")?).ok()).collect()
+}
+
 /// What the cassettes below a folder are called, in whatever format.
 pub(crate) fn stems(folder: &Path) -> impl Iterator<Item = String> {
     files(folder, &["json", "yaml", "yml"]).into_iter().map(|(stem, _)| stem)

@@ -49,9 +49,9 @@ pub(crate) use journal::{Alarm, Entry, EntrySpan, Journal, Reader, Recovered};
 pub(crate) use large::Pieces;
 #[cfg(any(feature = "cli", feature = "insta"))]
 pub(crate) use list::list;
-#[cfg(feature = "cli")]
-pub(crate) use list::playable;
 pub(crate) use list::{folders_called, stems};
+#[cfg(feature = "cli")]
+pub(crate) use list::{journals, playable};
 #[cfg(feature = "cli")]
 pub(crate) use mention::from_here;
 pub(crate) use mention::{mention, mention_path, taking};

@@ -129,6 +129,37 @@ fn what_a_killed_recorder_left_can_be_had_without_another_recording() {
     }
 }
 
+#[test]
+fn all_that_a_killed_recorder_of_a_suite_left_can_be_had_at_once() {
+    let (stage, upstream) = (Stage::new(), Upstream::json(|_| "{}".to_owned()));
+    let mut running = Running::start(stage.retape(&["record", "--upstream", &upstream.url()]));
+    let url = running.line();
+    for name in ["suite/one", "suite/two", "other"] {
+        get(&format!("{url}/{name}/-/1"));
+    }
+    running.signal(Signal::KILL);
+    running.end();
+    let recover = |arguments: &[&str]| {
+        let output = stage.retape(&[&["recover"], arguments].concat()).output().unwrap();
+        (output.status.code(), stage.harmless(&said(&output)))
+    };
+
+    let below = recover(&["suite"]);
+    let all = recover(&[]);
+    let nothing = recover(&[]);
+
+    assert_eq!([below.0, all.0, nothing.0], [Some(0), Some(0), Some(2)]);
+    assert_snapshot!(below.1, @"
+    retape: an earlier recording was killed; what had arrived is now in cassettes/suite/one.recovered.json: 1 interaction
+    retape: an earlier recording was killed; what had arrived is now in cassettes/suite/two.recovered.json: 1 interaction
+    ");
+    assert_snapshot!(all.1, @"retape: an earlier recording was killed; what had arrived is now in cassettes/other.recovered.json: 1 interaction");
+    assert_snapshot!(nothing.1, @"
+    error: no recorder left anything (`FOLDER/cassettes`)
+    hint: a recorder that was not killed saves what it recorded itself
+    ");
+}
+
 /// A recorder that is told to stop while a client reads a stream that does not end. It waits for the
 /// end now.
 fn waiting(stage: &Stage, upstream: &Upstream) -> (Running, Wire) {
