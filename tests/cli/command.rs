@@ -29,7 +29,7 @@ fn a_command_is_recorded_and_then_replayed_without_the_server() {
     retape: recorded 2 interactions in cassettes/team/tape.json
     retape: it replays without the server (1 run)
     ");
-    assert_snapshot!(stage.harmless(&said(&replayed)), @"retape: replayed 1 cassette: 2 of 2 interactions played, 0 misses, nothing went to the network");
+    assert_snapshot!(stage.harmless(&said(&replayed)), @"retape: replayed 1 cassette: 2 of 2 interactions played, 0 misses, nothing went out through retape");
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_miss_fails_though_the_command_did_not() {
         GET /1 (interaction 1)
       hint: if the client is meant to ask this now, record it again:
         retape record --upstream http://HOST tape -- COMMAND
-    retape: replayed 1 cassette: 1 of 1 interaction played, 1 miss, nothing went to the network
+    retape: replayed 1 cassette: 1 of 1 interaction played, 1 miss, nothing went out through retape
     ");
 }
 
@@ -155,7 +155,7 @@ fn what_was_not_asked_for_fails_if_that_is_wanted() {
     assert_eq!((lax.status.code(), strict.status.code()), (Some(0), Some(1)));
     assert_snapshot!(stage.harmless(&said(&strict)), @r"
     not asked for: GET /2 (interaction 2 of `tape`)
-    retape: replayed 1 cassette: 1 of 2 interactions played, 0 misses, nothing went to the network
+    retape: replayed 1 cassette: 1 of 2 interactions played, 0 misses, nothing went out through retape
     ");
 }
 
@@ -166,7 +166,7 @@ fn sessions_of_one_cassette_are_not_taken_for_cassettes() {
 
     let output = stage.around(&["replay"], "GET /one~1/-/1\nGET /one~2/-/1").output().unwrap();
 
-    assert_snapshot!(stage.harmless(&said(&output)), @"retape: replayed 1 cassette in 2 sessions: 2 of 4 interactions played, 0 misses, nothing went to the network");
+    assert_snapshot!(stage.harmless(&said(&output)), @"retape: replayed 1 cassette in 2 sessions: 2 of 4 interactions played, 0 misses, nothing went out through retape");
 }
 
 #[test]
@@ -200,10 +200,10 @@ fn a_cassette_of_the_folder_that_nobody_asked_for_fails_a_strict_suite() {
     assert_eq!(strict.0, Some(1));
     assert_snapshot!(strict.1, @r"
     retape: never opened: `default`, `team/three`, `team/two`
-    retape: replayed 1 cassette: 2 of 2 interactions played, 0 misses, nothing went to the network
+    retape: replayed 1 cassette: 2 of 2 interactions played, 0 misses, nothing went out through retape
     ");
     assert_eq!(lax.0, Some(0));
-    assert_snapshot!(lax.1, @"retape: replayed 1 cassette: 2 of 2 interactions played, 0 misses, nothing went to the network");
+    assert_snapshot!(lax.1, @"retape: replayed 1 cassette: 2 of 2 interactions played, 0 misses, nothing went out through retape");
     for failed in [named, in_part, default] {
         assert_eq!(failed.0, Some(1), "{}", failed.1);
     }
@@ -412,7 +412,7 @@ fn what_went_to_the_live_server_is_counted() {
 
     assert_snapshot!([added, known, passed, recorded].join("\n"), @"
     retape: replayed 1 cassette: 1 of 1 interaction played, 0 misses, 1 request went to the live server
-    retape: replayed 1 cassette: 1 of 2 interactions played, 0 misses, nothing went to the network
+    retape: replayed 1 cassette: 1 of 2 interactions played, 0 misses, nothing went out through retape
     retape: recorded nothing: 2 requests went to the live server
     retape: recorded 3 interactions in 2 cassettes
     ");

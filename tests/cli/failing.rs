@@ -70,7 +70,7 @@ fn what_is_recorded_because_it_is_not_there_is_proved_too() {
         said(&output)
     };
 
-    let replayed = "retape: replayed 1 cassette: 1 of 1 interaction played, 0 misses, nothing went to the network";
+    let replayed = "retape: replayed 1 cassette: 1 of 1 interaction played, 0 misses, nothing went out through retape";
     let proved = "retape: it replays without the server (1 run)";
     assert_eq!(run(&[]).lines().last(), Some(proved));
     assert_eq!(run(&[]).lines().last(), Some(replayed));

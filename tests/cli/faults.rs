@@ -33,7 +33,7 @@ fn the_last_lines_say_who_got_which_fault_and_which_met_none() {
     retape: fault in `tape`: GET /1: 503 x2, 503 x2, answered (3 attempts)
     retape: fault in `tape`: POST /2: cut, not asked again (1 attempt)
     retape: fault that met no request: /none: 500
-    retape: replayed 1 cassette: 2 of 2 interactions played, 0 misses, nothing went to the network
+    retape: replayed 1 cassette: 2 of 2 interactions played, 0 misses, nothing went out through retape
     ");
 }
 

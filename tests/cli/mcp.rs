@@ -137,7 +137,7 @@ fn a_recording_answers_with_the_ids_of_its_client() {
     assert_eq!(added, ADDED.replace("\"id\":1", "\"id\":\"a\"") + "\n");
     assert_eq!(listed, LISTED.replace("\"id\":2", "\"id\":\"b\"") + "\n");
     assert_eq!((rest.as_str(), status), ("", Some(0)), "{said}");
-    assert!(said.contains("1 of 1 interaction played, 0 misses, nothing went to the network"));
+    assert!(said.contains("1 of 1 interaction played, 0 misses, nothing went out through retape"));
 }
 
 #[test]

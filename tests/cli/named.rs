@@ -195,7 +195,7 @@ fn a_page_of_another_host_makes_a_run_fail_that_misses_nothing() {
     let (_, said) = said.split_once("interrupt to stop\n").unwrap();
     assert_snapshot!(stage.harmless(said), @"
     retape: refused with 403: a page of `http://app.test` may not use retape; `--allow-host app.test` allows it
-    retape: replayed 1 cassette: 1 of 2 interactions played, 0 misses, nothing went to the network
+    retape: replayed 1 cassette: 1 of 2 interactions played, 0 misses, nothing went out through retape
     retape: 1 request refused
     ");
 }

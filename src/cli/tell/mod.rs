@@ -198,7 +198,7 @@ pub(super) fn verdict(summary: &Summary, way: Way) {
     let colour = if summary.misses.is_empty() { GREEN } else { RED };
     let misses = format!("{colour}{misses}{PLAIN}");
     let network = match summary.forwarded {
-        0 => "nothing went to the network".to_owned(),
+        0 => "nothing went out through retape".to_owned(),
         sent => format!("{} went to the live server", count(sent, "request")),
     };
     let network = match summary.passed {
