@@ -136,7 +136,7 @@ async fn prove(
     }
     // A client that goes on after a miss may do so for ever.
     let limit = PROOF.max(took * 10);
-    let mut endless = 0;
+    let (mut endless, mut last) = (0, exit);
     let proven = settings.prove(summary, Client::Started, async |session, is_elsewhere| {
         let zone = if is_elsewhere { Zone::Another } else { Zone::Ours };
         // Once more is for when all comes as late as it did.
@@ -145,6 +145,7 @@ async fn prove(
         }
         let ended = child::rerun(common, session, (zone, limit), signals).await;
         endless += usize::from(ended.is_none());
+        last = ended.unwrap_or(last);
         ended.map(|ended| ended == exit)
     });
     let proven = proven.await?;
@@ -156,7 +157,7 @@ async fn prove(
     if let Some(limit) = stopped.filter(|_| !proven.replays) {
         tell::endless(limit);
     }
-    tell::proven(&proven, recordings.len(), exit, stopped);
+    tell::proven(&proven, recordings.len(), [exit, last], stopped);
     Ok(match exit {
         Exit::Agrees if !proven.replays => Exit::Findings,
         exit => exit,

@@ -42,6 +42,27 @@ fn the_first_recording_of_a_command_that_fails_is_saved_all_the_same() {
     ");
 }
 
+/// A command that asks something, and fails when it is run again.
+const ONCE: &str = "\"$@\" || exit; test -e seen && exit 5; touch seen";
+
+#[test]
+fn a_command_that_ends_in_another_way_without_the_server_says_in_which() {
+    let (stage, upstream) = (Stage::new(), Upstream::echo());
+    let url = upstream.url();
+    let arguments = ["record", "--upstream", &url, "tape", "--", "sh", "-c", ONCE, "sh"];
+    let mut command = stage.retape(&arguments);
+    command.args(client::command()).env(client::ASKS, "GET /1");
+
+    let output = command.output().unwrap();
+
+    assert_eq!(output.status.code(), Some(1));
+    assert_snapshot!(stage.harmless(&said(&output)), @"
+    retape: recorded 1 interaction in cassettes/tape.json
+    retape: it does not replay (3 runs without the server); the recording is kept
+    hint: the command ends with exit status 5 without the server: `retape replay` shows what it says then
+    ");
+}
+
 #[test]
 fn a_command_that_fails_is_proved_to_fail_alike_with_no_server() {
     let (stage, upstream) = (Stage::new(), Upstream::echo());

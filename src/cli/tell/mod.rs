@@ -343,8 +343,14 @@ pub(super) fn unproven(signal: Signal) {
     ));
 }
 
-/// What became of the proof that so many recordings replay.
-pub(super) fn proven(proven: &Proven, recordings: usize, exit: Exit, limit: Option<Duration>) {
+/// What became of the proof that so many recordings replay. The command ended in two ways: when it was recorded, and
+/// in the last run.
+pub(super) fn proven(
+    proven: &Proven,
+    recordings: usize,
+    [exit, last]: [Exit; 2],
+    limit: Option<Duration>,
+) {
     let runs = count(proven.runs, "run");
     all_missed(&proven.misses);
     let is_one = recordings == 1;
@@ -386,9 +392,15 @@ pub(super) fn proven(proven: &Proven, recordings: usize, exit: Exit, limit: Opti
     let runs = how_run(proven.runs, limit);
     line(&format!("{RED}it does not replay{PLAIN} ({runs}); the recording is kept"));
     if proven.misses.is_empty() && proven.runs > 0 {
-        hint(
-            "the command ends in another way, asks nothing, or makes up something else in each run: see `retape replay`",
-        );
+        match (exit == last, last) {
+            (false, Exit::Command(status)) => hint(&format!(
+                "the command ends with exit status {status} without the server: `retape replay` shows what it says then"
+            )),
+            (false, _) => hint("the command fails with the server, and without it it does not"),
+            (true, _) => hint(
+                "the command asks nothing, or makes up something else in each run: see `retape replay`",
+            ),
+        }
     }
     if let Some(tokens) = &proven.tokens {
         hint(&visible(&tokens.hint()));
