@@ -19,7 +19,7 @@ use crate::contract::{Contract, cassette_of};
 use crate::message::telling;
 
 /// The answers of a side by their places, with what they are asked.
-pub(super) type Asked<'a> = BTreeMap<&'a str, Question>;
+pub(super) type QuestionsByPlace<'a> = BTreeMap<&'a str, Question>;
 
 /// One code in the place of another, and the answers of now that show it.
 type Exchanges<'a> = BTreeMap<[&'a str; 2], BTreeSet<&'a str>>;
@@ -29,7 +29,7 @@ pub(super) fn add(
     drafts: &mut Vec<Draft>,
     was: &Contract,
     [old, new]: &[ValuesByPlace<'_>; 2],
-    asked: &[Asked<'_>; 2],
+    asked: &[QuestionsByPlace<'_>; 2],
 ) {
     let is_refusal = was.endpoint.status >= 400;
     let is_code = |place: &ValuePlace<'_>| {
@@ -62,7 +62,7 @@ pub(super) fn add(
 fn exchanges<'s>(
     old: &'s Values<'_>,
     new: &'s Values<'_>,
-    asked: &[Asked<'_>; 2],
+    asked: &[QuestionsByPlace<'_>; 2],
 ) -> Exchanges<'s> {
     let is_asked_again = |place: &str| {
         let [was, is] = asked.each_ref().map(|side| side.get(place));

@@ -118,7 +118,7 @@ impl ValueForm {
 
 /// Who says a word.
 #[derive(Default)]
-pub(super) struct Word<'a> {
+pub(super) struct SaidWord<'a> {
     pub(super) said: Recordings,
     /// The places of the answers that do.
     pub(super) places: BTreeSet<&'a str>,
@@ -132,7 +132,7 @@ pub(super) struct Values<'a> {
     pub(super) all: Recordings,
     /// The last of them.
     last: Option<EvidenceSource>,
-    pub(super) words: BTreeMap<Cow<'a, str>, Word<'a>>,
+    pub(super) words: BTreeMap<Cow<'a, str>, SaidWord<'a>>,
     /// The sentences, as far as they are others.
     pub(super) sentences: BTreeSet<Cow<'a, str>>,
     pub(super) traits: Traits,
