@@ -35,21 +35,16 @@ pub(super) fn add(drafts: &mut Vec<Draft>, all: &[SharedRequest<'_>]) {
     let varied: usize = all.iter().flat_map(|it| &it.sides).map(varied).sum();
     let tried = (found.len() + varied) as f64;
     for it in found {
-        let [was, is] = it.recordings;
-        let chance = it.chance * tried;
-        if chance > CHANCE_OF_ALL && (varied > 0 || it.of_one < FEWEST) {
-            continue;
-        }
+        let Some(verdict) = it.division.verdict(tried, varied) else { continue };
         let is_there =
             |other: &Draft| other.part == it.place.part && it.place.is_called(&other.path);
         if drafts.iter().any(|other| it.is_asked_for(other) && other.verdict.is_open()) {
             drafts.retain(|other| !is_there(other) || !is_less(other));
             continue;
         }
-        let verdict = if chance < CHANCE { Verdict::Breaking } else { Verdict::Unproven };
-        let mut why = hardly_chance(is, [was, was]);
-        let is_said = it.place.part != Part::Headers;
-        if it.is_nothing() && is_said {
+        let mut why = it.division.why();
+        let is_field = it.place.part == Part::Headers;
+        if it.is_nothing() && !is_field {
             why.push_str("; other answers are without it too, so a client may know that");
         }
         let is_told = |other: &Draft| other.verdict < Verdict::Compatible && !is_less(other);
@@ -57,7 +52,7 @@ pub(super) fn add(drafts: &mut Vec<Draft>, all: &[SharedRequest<'_>]) {
             drafts.iter_mut().filter(|other| is_there(other) && is_told(other)).peekable();
         if told.peek().is_none() {
             // Who knows that nothing may be there can take it, wherever it comes. A header field is of what is asked.
-            let may_be = it.is_nothing() && is_said;
+            let may_be = it.is_nothing() && !is_field;
             let verdict = if may_be { Verdict::Unproven } else { verdict };
             drafts.retain(|other| !is_there(other) || !is_less(other));
             drafts.push(it.draft(verdict, &why));
@@ -75,34 +70,30 @@ pub(super) fn add(drafts: &mut Vec<Draft>, all: &[SharedRequest<'_>]) {
 pub(super) fn add_types(drafts: &mut Vec<Draft>, all: &[SharedRequest<'_>]) {
     // What came instead, or where it is missing, tells it.
     let is_told = |it: &Draft| it.part == Part::Order || it.rule == Rule::TagNew;
-    if drafts.iter().any(|it| is_told(it) && it.verdict.is_open()) {
+    if drafts.iter().any(|it| is_told(it) && it.verdict.is_open() && !is_less(it)) {
         return;
     }
     let types: Vec<[Types<'_>; 2]> =
         all.iter().map(|it| it.answers.each_ref().map(|answers| Types::of(answers))).collect();
-    let gone: Vec<(&SharedRequest<'_>, &[Types<'_>; 2], &str)> = all
-        .iter()
-        .zip(&types)
-        .flat_map(|(asked, both)| gone(both).map(move |tag| (asked, both, tag)))
-        .collect();
-    let varied: usize = types.iter().flatten().map(Types::varied).sum();
-    let tried = (gone.len() + varied) as f64;
-    for (asked, both, tag) in gone {
-        let [was, is] = both.each_ref().map(|it| it.all.len());
-        let chance = exact([(was as u64, was as u64), (0, is as u64)]) * tried;
-        let is_steady = varied == 0 && was.min(is) >= FEWEST;
-        if chance > CHANCE_OF_ALL && !is_steady {
-            continue;
+    let mut found: BTreeMap<&str, (Division, Vec<&SharedRequest<'_>>)> = BTreeMap::new();
+    for (asked, both) in all.iter().zip(&types) {
+        for tag in gone(both) {
+            let [was, is] = both.each_ref().map(|it| it.all.len());
+            let (division, questions) = found.entry(tag).or_default();
+            *division = division.and(Division::of(was, is));
+            questions.push(asked);
         }
-        let verdict = if chance < CHANCE { Verdict::Breaking } else { Verdict::Unproven };
-        let places = asked.answers[1].iter().map(|answer| answer.place.as_str());
+    }
+    let varied: usize = types.iter().flatten().map(Types::varied).sum();
+    let tried = (found.len() + varied) as f64;
+    for (tag, (division, asked)) in found {
+        let Some(verdict) = division.verdict(tried, varied) else { continue };
         let draft = Draft {
             verdict,
             what: format!("`{tag}` messages are gone where the same is asked, and always came"),
             ..tag_gone(Part::Order, tag)
         };
-        let draft = draft.because(hardly_chance(is, [was, was]));
-        let draft = draft.witnessed(ShownPlaces::of(places, Position::Whole));
+        let draft = draft.because(division.why()).witnessed(shown(&asked));
         match drafts.iter_mut().find(|other| other.is(&draft)) {
             Some(other) if draft.verdict < other.verdict => *other = draft,
             Some(_) => {}
@@ -151,17 +142,67 @@ struct FormChange<'s, 'a> {
     /// What was asked there.
     asked: Vec<&'s SharedRequest<'a>>,
     place: &'s ValuePlace<'a>,
-    /// How many recordings of both sides show it, and how many of each side where one thing is asked.
-    recordings: [usize; 2],
-    of_one: usize,
-    /// How likely chance alone divides them so.
-    chance: f64,
+    division: Division,
     was: ValueForm,
     /// Nothing if nothing stands there.
     is: Vec<ValueForm>,
 }
 
-/// Joins what is the same where several things are asked: chance has to divide the recordings of each.
+/// How many recordings of before show something that none of now does.
+#[derive(Clone, Copy)]
+struct Division {
+    /// How many there are on both sides, and on each where one thing is asked.
+    recordings: [usize; 2],
+    of_one: usize,
+    /// How likely chance alone divides them so.
+    chance: f64,
+}
+
+impl Default for Division {
+    fn default() -> Self {
+        Self { recordings: [0; 2], of_one: 0, chance: 1.0 }
+    }
+}
+
+impl Division {
+    /// That of one question.
+    fn of(was: usize, is: usize) -> Self {
+        let chance = exact([(was as u64, was as u64), (0, is as u64)]);
+        Self { recordings: [was, is], of_one: was.min(is), chance }
+    }
+
+    /// That of several: chance has to divide the recordings of each.
+    fn and(self, other: Self) -> Self {
+        Self {
+            recordings: [0, 1].map(|side| self.recordings[side] + other.recordings[side]),
+            of_one: self.of_one.max(other.of_one),
+            chance: self.chance * other.chance,
+        }
+    }
+
+    /// What it proves, where chance has tried so often, and so much differs by itself.
+    fn verdict(&self, tried: f64, varied: usize) -> Option<Verdict> {
+        let is_steady = varied == 0 && self.of_one >= FEWEST;
+        match self.chance * tried {
+            chance if chance < CHANCE => Some(Verdict::Breaking),
+            chance if chance <= CHANCE_OF_ALL || is_steady => Some(Verdict::Unproven),
+            _ => None,
+        }
+    }
+
+    fn why(&self) -> String {
+        let [was, is] = self.recordings;
+        hardly_chance(is, [was, was])
+    }
+}
+
+/// The answers of now to several questions.
+fn shown(asked: &[&SharedRequest<'_>]) -> Option<ShownPlaces> {
+    let answers = asked.iter().flat_map(|asked| &asked.answers[1]);
+    ShownPlaces::of(answers.map(|it| it.place.as_str()), Position::Whole)
+}
+
+/// Joins what is the same where several things are asked.
 fn together<'s, 'a>(all: impl Iterator<Item = FormChange<'s, 'a>>) -> Vec<FormChange<'s, 'a>> {
     let mut joined: Vec<FormChange<'s, 'a>> = Vec::new();
     for one in all {
@@ -173,17 +214,15 @@ fn together<'s, 'a>(all: impl Iterator<Item = FormChange<'s, 'a>>) -> Vec<FormCh
             continue;
         };
         same.asked.extend(one.asked);
-        same.chance *= one.chance;
-        same.of_one = same.of_one.max(one.of_one);
-        same.recordings = [0, 1].map(|side| same.recordings[side] + one.recordings[side]);
+        same.division = same.division.and(one.division);
     }
     joined
 }
 
 /// Whether a change is only that something of before does not come any more, whatever was asked.
 fn is_less(draft: &Draft) -> bool {
-    let is_gone =
-        matches!(draft.rule, Rule::FieldGone | Rule::TypeGone | Rule::ValueGone | Rule::KindGone);
+    use Rule::{FieldGone, KindGone, TagGone, TypeGone, ValueGone};
+    let is_gone = matches!(draft.rule, FieldGone | TypeGone | ValueGone | KindGone | TagGone);
     draft.verdict == Verdict::Trim || draft.verdict == Verdict::Unproven && is_gone
 }
 
@@ -197,9 +236,8 @@ fn found<'s, 'a>(asked: &'s SharedRequest<'a>) -> impl Iterator<Item = FormChang
         }
         let now = new.get(place);
         let is: Vec<ValueForm> = now.into_iter().flat_map(forms).collect();
-        let asked = vec![asked];
-        let (recordings, of_one, chance) = ([0; 2], 0, 1.0);
-        let found = FormChange { asked, place, recordings, of_one, chance, was, is };
+        let (asked, division) = (vec![asked], Division::default());
+        let found = FormChange { asked, place, division, was, is };
         // That there is nothing may be so of one thing that all recordings show.
         let count = if found.is_nothing() { Recordings::len } else { Recordings::conversations };
         let shown = most(&before.forms, count);
@@ -208,9 +246,7 @@ fn found<'s, 'a>(asked: &'s SharedRequest<'a>) -> impl Iterator<Item = FormChang
             None => count(&new.get(&place.parent()?)?.forms[ValueForm::Object as usize]),
         };
         let is_other = now > 0 && !found.is.contains(&was);
-        let chance = exact([(shown as u64, shown as u64), (0, now as u64)]);
-        let (recordings, of_one) = ([shown, now], shown.min(now));
-        is_other.then_some(FormChange { recordings, of_one, chance, ..found })
+        is_other.then_some(FormChange { division: Division::of(shown, now), ..found })
     })
 }
 
@@ -265,9 +301,7 @@ impl FormChange<'_, '_> {
         };
         let what = format!("is {is} where the same is asked, and always {was}");
         let what = self.place.told(&what);
-        let answers = self.asked.iter().flat_map(|asked| &asked.answers[1]);
-        let shown = ShownPlaces::of(answers.map(|it| it.place.as_str()), Position::Whole);
         let draft = Draft::new(rule, verdict, self.place.part, what);
-        draft.at(self.place.named()).keyed("asked").because(why).witnessed(shown)
+        draft.at(self.place.named()).keyed("asked").because(why).witnessed(shown(&self.asked))
     }
 }

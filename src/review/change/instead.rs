@@ -51,6 +51,11 @@ pub(super) fn answered(gone: &Endpoint, was: &Promises, is: &Promises) -> Option
     })
 }
 
+/// Whether a client that follows redirects asks for something else at once.
+pub(super) fn is_redirect(status: u16) -> bool {
+    matches!(status, 301..=303 | 307 | 308)
+}
+
 /// A refusal that is recorded for the first time may be that of a question which was never asked: one that
 /// was answered before is told by itself.
 pub(super) fn status_new(status: u16) -> Verdict {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::compare::{Promises, at_status, named_media};
 use super::draft::Draft;
-use super::instead::{recordings, status_new, takes_place};
+use super::instead::{is_redirect, recordings, status_new, takes_place};
 use super::report::Verdict;
 use super::rule::Rule;
 use crate::cassette::{Media, Number};
@@ -113,13 +113,15 @@ fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
 
 /// Whether each answer of an endpoint stands behind a redirect from the path of another one.
 fn is_behind(side: &Promises, endpoint: &Endpoint, from: &Endpoint) -> bool {
-    let is_redirect = |it: &&Endpoint| {
-        matches!(it.status, 301 | 302 | 303 | 307 | 308)
-            && (&it.method, &it.path) == (&from.method, &from.path)
+    let is_it = |it: &&Endpoint| {
+        is_redirect(it.status) && (&it.method, &it.path) == (&from.method, &from.path)
     };
-    let redirects = side.traffic.endpoints().filter(is_redirect);
+    let redirects = side.traffic.endpoints().filter(is_it);
     let redirects: BTreeSet<(&str, usize)> =
         redirects.flat_map(|it| side.places(it)).filter_map(step).collect();
+    if redirects.is_empty() {
+        return false;
+    }
     let is_next = |place| {
         step(place)
             .is_some_and(|(cassette, at)| redirects.contains(&(cassette, at.wrapping_sub(1))))

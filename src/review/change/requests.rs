@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::cut::cut_by;
 use super::draft::{Draft, Position, ShownPlaces, at, cut, same_or_added};
-use super::instead::recordings;
+use super::instead::{is_redirect, recordings};
 use super::report::{CassettePair, Difference, Exchange, InteractionPair, Part, Verdict};
 use super::rule::Rule;
 use super::shapes::{self, Broken};
@@ -222,7 +222,7 @@ fn is_followed(cassette: &CassettePair, [old, new]: [&Exchange; 2]) -> bool {
     let next = cassette.interactions.iter().filter(|it| it.new.is_none());
     let mut next = next.filter_map(|it| it.old.as_ref());
     let next = next.find(|it| it.number.interaction == old.number.interaction + 1);
-    old.status.is_some_and(|status| (300..304).contains(&status) || matches!(status, 307 | 308))
+    old.status.is_some_and(is_redirect)
         && next.is_some_and(|next| is_refused(next) == is_refused(new))
 }
 

@@ -67,6 +67,27 @@ fn another_form_counts_over_all_questions_that_always_got_the_same() {
 }
 
 #[test]
+fn a_type_of_message_that_several_questions_always_got_counts_over_all_of_them() {
+    let side = |is_new: bool| {
+        each::<4>(3, |number, which| {
+            let asked =
+                format!(r#"{{"q":"{} {number}"}}"#, ["red", "blue", "green", "none"][which]);
+            let (begun, note, end) =
+                (r#"{"type":"begun"}"#, r#"{"type":"note"}"#, r#"{"type":"end"}"#);
+            match is_new || which == 3 {
+                true => exchange("/chat", &asked, 200, &[begun, end]),
+                false => exchange("/chat", &asked, 200, &[begun, note, end]),
+            }
+        })
+    };
+
+    let told = open(&compared(&side(false), &side(true)));
+
+    let what = "`note` messages are gone where the same is asked, and always came";
+    assert_eq!(told, [format!("breaking tag-gone: {what}")]);
+}
+
+#[test]
 fn what_only_some_requests_get_and_do_not_get_any_more_is_told() {
     let side = |count: usize, is_new: bool| {
         each::<3>(count, |number, which| {
