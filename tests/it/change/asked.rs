@@ -127,54 +127,73 @@ fn what_comes_where_it_is_asked_for_is_gone_once() {
     assert_eq!(told, [format!("breaking invariant-broken: {what}")]);
 }
 
+/// What calls of ten kinds are refused with, before and now; another one is answered.
+const CODES: [[i64; 2]; 10] = [
+    [-32700, -32700],
+    [-32600, -32602],
+    [-32603, -32002],
+    [-32602, -32602],
+    [-32600, -32601],
+    [-32001, -32001],
+    [-32001, -32001],
+    [-32603, -32603],
+    [-32603, -32603],
+    [-32602, -32602],
+];
+
+/// Calls by JSON-RPC, and the codes that they are refused with.
+fn calls(count: usize, code: impl Fn(usize, usize) -> i64) -> Side {
+    each::<11>(count, |number, which| {
+        let word = WORDS[number % WORDS.len()];
+        let method = match which {
+            2 | 6 => "cancel",
+            4 => "nope",
+            5 => "get",
+            7 => "push",
+            _ => "send",
+        };
+        let asked = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"x":"{which} {word}"}}}}"#
+        );
+        let said = match which {
+            10 => format!(r#""result":{{"kind":"task","id":"{word}"}}"#),
+            _ => {
+                let (code, message) = (code(number, which), WORDS[which]);
+                format!(r#""error":{{"code":{code},"message":"{message}"}}"#)
+            }
+        };
+        exchange("/rpc", &asked, 200, &[&format!(r#"{{"jsonrpc":"2.0","id":1,{said}}}"#)])
+    })
+}
+
 #[test]
 fn a_code_that_took_the_place_of_another_is_told_though_both_are_known() {
-    let code = |which: usize, is_new: bool| match (which, is_new) {
-        (0, true) => -32602,
-        (0 | 3, false) => -32600,
-        (1, true) => -32001,
-        (1, false) => -32603,
-        (2, _) => -32602,
-        _ => -32600,
+    let before = calls(10, |_, which| CODES[which][0]);
+
+    let report = compared(&before, &calls(10, |_, which| CODES[which][1]));
+
+    let said = "(in answers of the kind `error`)";
+    let mut told = open(&report);
+    told.sort();
+    let new = |code: i64| {
+        format!(
+            "breaking value-new: `error.code` can be `{code}` {said}, and is never `-32600` any more"
+        )
     };
-    let side = |count: usize, codes: &dyn Fn(usize, usize) -> i64| {
-        each::<5>(count, |number, which| {
-            let asked = format!(
-                r#"{{"jsonrpc":"2.0","id":1,"method":"send","params":{{"x":"{which} {}"}}}}"#,
-                WORDS[number]
-            );
-            let said = match which {
-                4 => r#""result":{"ok":true}"#.to_owned(),
-                _ => format!(r#""error":{{"code":{},"message":"no"}}"#, codes(number, which)),
-            };
-            let said = format!(r#"{{"jsonrpc":"2.0","id":1,{said}}}"#);
-            exchange("/rpc", &asked, 200, &[&said])
+    let other = "breaking value-other: `error.code` is `-32602` where the same is asked, and was";
+    assert_eq!(told, [new(-32002), new(-32601), format!("{other} `-32600` {said}")]);
+}
+
+#[test]
+fn codes_that_change_in_both_directions_are_up_to_the_server() {
+    let by_turns = |turn: usize| {
+        calls(20, move |number, which| match which {
+            1 => CODES[1][(number + turn) % 2],
+            _ => CODES[which][0],
         })
     };
-    let before = |_: usize, which: usize| code(which, false);
 
-    let report = compared(&side(10, &before), &side(10, &|_, which| code(which, true)));
-
-    let of = "(in answers of the kind `error`)";
-    assert_eq!(
-        open(&report),
-        [
-            format!(
-                "breaking value-new: `error.code` can be `-32001` {of}, and is never `-32603` any more"
-            ),
-            format!(
-                "breaking value-other: `error.code` is `-32602` where the same is asked, and was `-32600` {of}"
-            ),
-        ]
-    );
-    // What changes in both directions is up to the server.
-    let by_turns = |turn: usize| {
-        move |number: usize, which: usize| match which {
-            0 => [-32600, -32602][(number + turn) % 2],
-            _ => code(which, false),
-        }
-    };
-    assert_eq!(open(&compared(&side(10, &by_turns(0)), &side(10, &by_turns(1)))), [""; 0]);
+    assert_eq!(open(&compared(&by_turns(0), &by_turns(1))), [""; 0]);
 }
 
 #[test]
