@@ -272,6 +272,28 @@ async fn a_client_that_says_nothing_leaves_the_recording_of_one_that_speaks() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_client_left_unsaid_another_one_may_say() {
+    let server = Sockets::answering(|text| vec![text.to_uppercase()]);
+    let open = |url: &str| Socket::open(&format!("{url}/ws"));
+    let stage = recorded(&server, |url| {
+        open(url).ask("hello");
+        open(url).ask("bye");
+    })
+    .await;
+
+    let session = stage.replay().await;
+    let mut second = {
+        let _quiet = open(&session.url());
+        open(&session.url())
+    };
+    let heard = second.ask("hello");
+    let summary = session.stop().await.unwrap();
+
+    assert_eq!(heard, "HELLO");
+    assert!(summary.misses.is_empty(), "{:?}", summary.misses);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_miss_says_on_which_other_connection_the_message_was_recorded() {
     let server = Sockets::answering(|text| vec![text.to_uppercase()]);
     let open = |url: &str| Socket::open(&format!("{url}/ws"));

@@ -40,6 +40,8 @@ pub struct Replayer {
     pub(super) run: watch::Sender<RunProgress>,
     pub(super) memory: Memory,
     pub(super) sockets: Mutex<Sockets>,
+    /// Held while a client of a WebSocket is heard, or leaves: which recording it is hangs on what the others are.
+    pub(super) turns: Mutex<()>,
     pub(super) ports: Ports,
     /// What is called otherwise in recordings that this one goes on from.
     beside: Aliases,
@@ -98,7 +100,7 @@ impl Replayer {
         let playlist = Arc::new(Mutex::new(playlist));
         let length = if recorded.is_watched() { recorded.index.len() } else { 0 };
         let run = RunProgress::begin(length);
-        let (memory, sockets, ports, chunking) = Default::default();
+        let (memory, sockets, turns, ports, chunking) = Default::default();
         let (beside, proof, strays, drift, faults) = Default::default();
         Self {
             recorded,
@@ -108,6 +110,7 @@ impl Replayer {
             run,
             memory,
             sockets,
+            turns,
             ports,
             beside,
             proof,

@@ -1,6 +1,6 @@
 //! The WebSockets of a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -31,6 +31,8 @@ use crate::serve::websocket::{Compression, accept_key};
 #[derive(Debug, Default)]
 pub(super) struct Sockets {
     open: BTreeMap<usize, SocketProgress>,
+    /// The exchanges that opened those whose clients left and never said what they say there.
+    left: BTreeSet<usize>,
     count: usize,
     exchanged: watch::Sender<()>,
 }
@@ -100,6 +102,7 @@ impl Sockets {
     /// All runs begin anew. Whoever plays one that was open is told.
     pub(super) fn clear(&mut self) {
         self.open.clear();
+        self.left.clear();
         self.exchanged.send_replace(());
     }
 
@@ -228,20 +231,24 @@ impl Replayer {
     }
 
     pub(super) fn leave(&self, number: usize) {
-        self.take_silent(number);
-        lock(&self.sockets).open.remove(&number);
+        let _turn = lock(&self.turns);
+        let said_nothing = |script: &Script, state: &SocketProgress| {
+            (state.asked == 0 && script.is_spoken_to()).then_some(state.opened)
+        };
+        let opened = self.with(number, said_nothing).flatten();
+        // Who is about to come may be the one that was silent.
+        let left = opened.filter(|opened| !self.take_silent(number, *opened));
+        let mut sockets = lock(&self.sockets);
+        sockets.open.remove(&number);
+        sockets.left.extend(left);
     }
 
     /// Takes a client that has said nothing for one that was silent when it was recorded, if there is one left: who
     /// comes later may be the one that speaks.
-    fn take_silent(&self, number: usize) {
-        let said_nothing = |script: &Script, state: &SocketProgress| {
-            (state.asked == 0 && script.is_spoken_to()).then_some(state.opened)
-        };
-        let Some(opened) = self.with(number, said_nothing).flatten() else { return };
+    fn take_silent(&self, number: usize, opened: usize) -> bool {
         let is_silent = |other| self.recorded().script(other).is_some_and(|it| !it.is_spoken_to());
         let mut silent = self.alike(opened).filter(|(other, _)| is_silent(*other));
-        silent.any(|other| self.become_another((number, opened), other, |_| true));
+        silent.any(|other| self.become_another((number, opened), other, |_| true))
     }
 
     /// What of other requests holds a WebSocket back.
@@ -342,6 +349,7 @@ impl Replayer {
         number: usize,
         frame: &Frame,
     ) -> Result<Option<usize>, Box<MessageRequest>> {
+        let _turn = lock(&self.turns);
         let Some(mut opened) = self.with(number, |_, state| state.opened) else { return Ok(None) };
         let mut asked = self.message(opened, frame);
         let mut chosen = self.take_message(&asked);
@@ -453,6 +461,9 @@ impl Replayer {
         }
         playlist.note_exchanged(index, &[(opened, other)]);
         sockets.swap((number, opened), (owner, other), recorded);
+        if sockets.left.remove(&other) {
+            sockets.left.insert(opened);
+        }
         if let Some(owner) = owner {
             sockets.hold(owner, recorded, &playlist);
         }
@@ -490,7 +501,7 @@ impl Sockets {
     fn is_free(&self, opened: usize, playlist: &Playlist) -> Option<Option<usize>> {
         match self.open.iter().find(|(_, state)| state.opened == opened) {
             Some((owner, state)) => (!state.is_begun).then_some(Some(*owner)),
-            None => (!playlist.was_played(opened)).then_some(None),
+            None => (!playlist.was_played(opened) || self.left.contains(&opened)).then_some(None),
         }
     }
 
