@@ -127,50 +127,51 @@ fn what_comes_where_it_is_asked_for_is_gone_once() {
     assert_eq!(told, [format!("breaking invariant-broken: {what}")]);
 }
 
-/// What calls of ten kinds are refused with, before and now; another one is answered.
-const CODES: [[i64; 2]; 10] = [
-    [-32700, -32700],
-    [-32600, -32602],
-    [-32603, -32002],
-    [-32602, -32602],
-    [-32600, -32601],
-    [-32001, -32001],
-    [-32001, -32001],
-    [-32603, -32603],
-    [-32603, -32603],
-    [-32602, -32602],
+/// What calls of ten kinds are refused with, before and now.
+const CODES: [(&str, [i64; 2]); 10] = [
+    ("bad_body", [-32700, -32700]),
+    ("bad_params", [-32600, -32602]),
+    ("cancel_done", [-32603, -32002]),
+    ("cont_done", [-32602, -32602]),
+    ("no_method", [-32600, -32601]),
+    ("no_task", [-32001, -32001]),
+    ("no_task_c", [-32001, -32001]),
+    ("push", [-32603, -32603]),
+    ("raises", [-32603, -32603]),
+    ("wrong_ctx", [-32602, -32602]),
 ];
 
-/// Calls by JSON-RPC, and the codes that they are refused with.
+/// Calls by JSON-RPC with the codes that they are refused with, and one that is answered.
 fn calls(count: usize, code: impl Fn(usize, usize) -> i64) -> Side {
     each::<11>(count, |number, which| {
-        let word = WORDS[number % WORDS.len()];
-        let method = match which {
-            2 | 6 => "cancel",
-            4 => "nope",
-            5 => "get",
-            7 => "push",
-            _ => "send",
+        let (kind, _) = CODES.get(which).unwrap_or(&("ok", [0; 2]));
+        let method = match *kind {
+            "cancel_done" | "no_task_c" => "tasks/cancel",
+            "no_method" => "message/nope",
+            "no_task" => "tasks/get",
+            "push" => "push/set",
+            _ => "message/send",
         };
+        let about = format!("{kind}-{}", WORDS[number % WORDS.len()]);
         let asked = format!(
-            r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"x":"{which} {word}"}}}}"#
+            r#"{{"jsonrpc":"2.0","id":"1","method":"{method}","params":{{"x":"{about}"}}}}"#
         );
-        let said = match which {
-            10 => format!(r#""result":{{"kind":"task","id":"{word}"}}"#),
+        let said = match *kind {
+            "ok" => format!(r#""result":{{"kind":"task","id":"{about}"}}"#),
             _ => {
-                let (code, message) = (code(number, which), WORDS[which]);
-                format!(r#""error":{{"code":{code},"message":"{message}"}}"#)
+                let code = code(number, which);
+                format!(r#""error":{{"code":{code},"message":"{kind}"}}"#)
             }
         };
-        exchange("/rpc", &asked, 200, &[&format!(r#"{{"jsonrpc":"2.0","id":1,{said}}}"#)])
+        exchange("/", &asked, 200, &[&format!(r#"{{"jsonrpc":"2.0","id":"1",{said}}}"#)])
     })
 }
 
 #[test]
 fn a_code_that_took_the_place_of_another_is_told_though_both_are_known() {
-    let before = calls(10, |_, which| CODES[which][0]);
+    let before = calls(10, |_, which| CODES[which].1[0]);
 
-    let report = compared(&before, &calls(10, |_, which| CODES[which][1]));
+    let report = compared(&before, &calls(10, |_, which| CODES[which].1[1]));
 
     let said = "(in answers of the kind `error`)";
     let mut told = open(&report);
@@ -188,8 +189,8 @@ fn a_code_that_took_the_place_of_another_is_told_though_both_are_known() {
 fn codes_that_change_in_both_directions_are_up_to_the_server() {
     let by_turns = |turn: usize| {
         calls(20, move |number, which| match which {
-            1 => CODES[1][(number + turn) % 2],
-            _ => CODES[which][0],
+            1 => CODES[1].1[(number + turn) % 2],
+            _ => CODES[which].1[0],
         })
     };
 
