@@ -188,13 +188,11 @@ impl Contract {
                 Some(headers) => headers.broken(&answer.headers),
                 None => Vec::new(),
             },
-            KEEP_ALIVES => {
-                let kinds = self.keep_alives.as_ref();
-                let said = answer.keep_alives.iter();
-                // One of a kind that was not accepted only says that the server is still there.
-                let known = said.filter(|it| kinds.is_some_and(|kinds| kinds.knows(&it.kind)));
-                known.flat_map(|it| unlike(kinds, it)).collect()
-            }
+            // Where none were accepted, none had come yet.
+            KEEP_ALIVES => match &self.keep_alives {
+                Some(kinds) => answer.keep_alives.iter().flat_map(|it| kinds.broken(it)).collect(),
+                None => Vec::new(),
+            },
             EVENTS => {
                 answer.events.iter().flat_map(|it| unlike(self.events.as_ref(), it)).collect()
             }

@@ -420,18 +420,23 @@ fn whole<'a>(answer: &'a Answer, said: &'a JsonMessage) -> ShownValue<'a> {
     ShownValue { place: &answer.place, at: Position::Whole, kind: &said.kind, json: &said.json }
 }
 
-/// What changed in messages that only say that the server is still there. Their coming and going is no
-/// change.
+/// What changed in messages that only say that the server is still there. Whether any come is a matter of
+/// time, and no change. Where some came, one of another type is new to the clients.
 fn keep_alives(old: &Promise, new: &Promise, answers: &[Answer]) -> Vec<Draft> {
     let (was, is) = (&old.contract.keep_alives, &new.contract.keep_alives);
     let Some((was, is)) = was.as_ref().zip(is.as_ref()) else { return Vec::new() };
-    let said = answers.iter().flat_map(|answer| {
-        let said = answer.keep_alives.iter().filter(|said| was.knows(&said.kind));
-        said.map(|said| whole(answer, said))
-    });
+    let said: Vec<ShownValue<'_>> = answers
+        .iter()
+        .flat_map(|answer| answer.keep_alives.iter().map(|said| whole(answer, said)))
+        .collect();
     let basis = new.basis(answers, |contract| &contract.keep_alives);
-    let (was, is) = (was.shared(is), is.shared(was));
-    shapes::of_kinds(Part::Events, Some(was), Some(is), basis, &said.collect::<Vec<_>>())
+    let stays = said.iter().any(|value| was.knows(value.kind));
+    let mut drafts =
+        shapes::of_kinds(Part::Events, Some(was.shared(is)), Some(is.clone()), basis, &said);
+    for draft in drafts.iter_mut().filter(|draft| stays && draft.rule == Rule::TagNew) {
+        draft.verdict = Verdict::Unproven;
+    }
+    drafts
 }
 
 /// An endpoint that is on one side only.

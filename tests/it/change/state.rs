@@ -216,3 +216,31 @@ fn a_kind_of_answer_that_never_comes_again_is_told_by_numbers() {
     assert_eq!(few, [format!("trim {what}")]);
     assert!(diff.contains(&format!("trim {what}")), "{diff:?}");
 }
+
+#[test]
+fn another_type_of_keep_alive_is_new_to_the_clients() {
+    let talks = |prefix: &str, alive: &[&str]| {
+        let one = |number| {
+            let asked = format!(r#"{{"text":"{prefix} {number}"}}"#);
+            let alive = alive.iter().map(|kind| format!(r#"{{"type":"{kind}"}}"#));
+            let said: Vec<String> = [r#"{"type":"start"}"#.to_owned()]
+                .into_iter()
+                .chain(alive)
+                .chain([r#"{"type":"end"}"#.to_owned()])
+                .collect();
+            let said: Vec<&str> = said.iter().map(String::as_str).collect();
+            exchange("/chat", &asked, 200, &said)
+        };
+        apart(prefix, (0..8).map(one))
+    };
+
+    let renamed = both(&talks("old", &["ping"]), &talks("new", &["heartbeat"]));
+    let beside = both(&talks("old", &["ping"]), &talks("new", &["ping", "heartbeat"]));
+    let none = both(&talks("old", &["ping"]), &talks("new", &[]));
+    let first = both(&talks("old", &[]), &talks("new", &["ping"]));
+
+    let what = "tag-new: `heartbeat` is a new type of message";
+    assert_eq!(renamed, [[format!("breaking {what}")], [format!("breaking {what}")]]);
+    assert_eq!(beside, [[format!("unproven {what}")], [format!("unproven {what}")]]);
+    assert!([none, first].iter().flatten().all(Vec::is_empty));
+}
