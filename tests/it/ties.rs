@@ -330,3 +330,30 @@ fn a_summand_that_the_sum_does_not_show_is_none() {
     assert_eq!(sums(|created, spent| (created, spent as f64 / 1_000.0)), 0);
     assert_eq!(sums(|created, spent| (created + 10 + spent, (10 + spent) as f64)), 1);
 }
+
+#[test]
+fn pieces_refer_to_the_message_that_opens_them() {
+    let talk = |recording: usize, pieces: usize| {
+        let opened =
+            |kind: &str, id: &str| (format!("{kind}-start"), json!({"id": id}).to_string());
+        let piece = |kind: &str, id: &str| (format!("{kind}-piece"), json!({"id": id}).to_string());
+        let (text, thought) = (format!("msg-{recording}1"), format!("rs-{recording}1"));
+        let mut events =
+            vec![("start".to_owned(), json!({"run": format!("r-{recording}1")}).to_string())];
+        if recording % 4 == 0 {
+            events.extend([opened("thought", &thought), piece("thought", &thought)]);
+        }
+        events.push(opened("text", &text));
+        events.extend((0..pieces).map(|_| piece("text", &text)));
+        (None, events)
+    };
+    let learn = |count: usize, pieces: usize| -> Vec<String> {
+        let talks: Vec<Owned> = (0..count).map(|recording| talk(recording, pieces)).collect();
+        learned(&talks)
+    };
+    let refers = "text-piece.id refers to text-start.id, each by the end".to_owned();
+
+    assert!(learn(8, 3).contains(&refers), "{:?}", learn(8, 3));
+    // Two things are two chances, in however many pieces they come.
+    assert!(!learn(2, 9).contains(&refers), "{:?}", learn(2, 9));
+}

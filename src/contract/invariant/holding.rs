@@ -256,12 +256,14 @@ impl Counted<'_> {
         }
         let candidates = self.references.iter().filter(|((from, _), _)| from == field);
         let holding = candidates.filter(|((_, to), reference)| {
-            let one_to_one = to.path == field.path
-                && !self.groups(&field.path)
-                && [field, to].iter().all(|field| {
-                    self.fields.get(*field).is_some_and(|facts| facts.keys == facts.distinct)
-                });
-            reference.found == facts.keys && (to.path != field.path || one_to_one)
+            // What several messages have in common is a reference to one that says it once, as the first of them:
+            // as often as there are things, however many pieces each has.
+            let is_opened = || {
+                facts.distinct >= CHANCES
+                    && !self.groups(&field.path)
+                    && self.fields.get(to).is_some_and(|facts| facts.keys == facts.distinct)
+            };
+            reference.found == facts.keys && (to.path != field.path || is_opened())
         });
         let ((_, to), reference) = holding.min_by_key(|((_, to), _)| {
             (

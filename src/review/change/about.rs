@@ -96,6 +96,15 @@ impl About {
         words
     }
 
+    /// Whether an answer says one of these words there.
+    pub(super) fn says_any(&self, answer: &Answer, part: Part, words: &[String]) -> bool {
+        let Self::Values { kind, place } = self else { return false };
+        let is_said =
+            |said: Text<'_>| said.string().is_some_and(|it| words.iter().any(|word| *word == *it));
+        values(answer, part, kind.as_deref())
+            .any(|value| find(value, None, place, &mut |said, _| is_said(said)))
+    }
+
     /// Whether the members of what stands there have the names that the client gave to those of a field of the same
     /// name: `"files": {"a.py": …}`, `"metadata": {…}`.
     pub(super) fn is_named_by_client(&self, answer: &Answer, part: Part) -> bool {

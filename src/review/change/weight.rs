@@ -137,7 +137,8 @@ impl Sides<'_> {
             let is_swap = word.is_some() && is_outcome(&draft.path) || is_type;
             let in_cases = self.in_its_place(draft, &tags_gone);
             let in_cases = in_cases.map(|draft| self.weight(&draft, &known));
-            let mut weights = in_cases.iter().chain([&weight]);
+            let in_pairs = word.and_then(|gone| self.in_pairs(draft, gone, &known));
+            let mut weights = in_cases.iter().chain(&in_pairs).chain([&weight]);
             if is_swap && weights.any(|weight| weight.is_often() && weight.is_rare()) {
                 continue;
             }
@@ -182,6 +183,26 @@ impl Sides<'_> {
         let cases = self.orders()?.cases.iter().filter(|case| case.order.tags().contains(gone));
         let cases = cases.map(|case| case_name(case).unwrap_or_default()).collect();
         Some(Draft { cases, ..draft.clone() })
+    }
+
+    /// A word that came only where the same requests were told one that is gone: among the recordings that say either.
+    /// The others say what they said, and that is no sign against it.
+    fn in_pairs(
+        &self,
+        draft: &Draft,
+        gone: &[String],
+        known: &SideRecordings<'_>,
+    ) -> Option<Weight> {
+        let said: Vec<&Answer> =
+            self.old.iter().filter(|it| draft.about.says_any(it, draft.part, gone)).collect();
+        let was_told = |now: &Answer| {
+            let mut told = said.iter().filter(|it| it.place == now.place);
+            told.any(|it| Question::of(now).says_as(&Question::of(it)))
+        };
+        let before = said.iter().map(|it| it.witness.0).collect::<Recordings>().len();
+        let all = known.showing(draft).len();
+        let weight = Weight { broken: all, all, before: Some(before), ..Weight::default() };
+        all_showing(draft, &known.new, was_told).then_some(weight)
     }
 
     /// Weighs again what several changes show together: what none of them shows alone may be no chance.

@@ -3,6 +3,7 @@
 use retape::{Cassette, Name};
 
 use super::recordings::{asked, checked, compared, exchange};
+use super::state::apart;
 use super::told;
 
 type Cassettes = Vec<(Name, Cassette)>;
@@ -150,4 +151,32 @@ fn what_does_not_come_in_one_place_is_one_change_whatever_comes_there() {
         "breaking order-missing: `end` or `usage` comes after `text` with no `finish` between";
     assert_eq!(told[0], lost);
     assert!(told[1..].iter().all(|it| !it.contains("order-missing")), "{told:?}");
+}
+
+#[test]
+fn a_word_in_the_place_of_another_one_is_weighed_among_the_same_questions() {
+    let talks = |prefix: &str, ends: usize, end: &str, more: &str| {
+        let one = |number: usize| {
+            let asked = format!(r#"{{"text":"{prefix} {number}"}}"#);
+            let end = if number < ends { end } else { "requires_approval" };
+            let delta = format!(r#"{{"type":"delta","text":"hello {number}"{more}}}"#);
+            let stop = format!(r#"{{"type":"stop","stop_reason":"{end}"}}"#);
+            exchange("/chat", &asked, 200, &[&delta, &stop])
+        };
+        apart("talk", (0..5).map(one))
+    };
+    let changed = |ends: usize, prefix: &str, more: &str| {
+        let old = talks("ask", ends, "end_turn", "");
+        let all = told(&compared(&old, &talks(prefix, ends, "completed", more)));
+        all.into_iter().find(|it| it.contains("value-new")).unwrap()
+    };
+
+    let what =
+        "value-new: `stop.stop_reason` can be `\"completed\"`, and is never `end_turn` any more";
+    assert_eq!(changed(3, "ask", ""), format!("breaking {what}"));
+    // What else has changed in the others is no sign against it.
+    assert_eq!(changed(3, "ask", r#","model":"m1""#), format!("breaking {what}"));
+    assert_eq!(changed(2, "ask", r#","model":"m1""#), format!("unproven {what}"));
+    // Other questions may be answered otherwise.
+    assert_eq!(changed(3, "say", ""), format!("unproven {what}"));
 }
