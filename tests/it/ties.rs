@@ -337,9 +337,9 @@ fn pieces_refer_to_the_message_that_opens_them() {
         let opened =
             |kind: &str, id: &str| (format!("{kind}-start"), json!({"id": id}).to_string());
         let piece = |kind: &str, id: &str| (format!("{kind}-piece"), json!({"id": id}).to_string());
-        let (text, thought) = (format!("msg-{recording}1"), format!("rs-{recording}1"));
+        let (text, thought) = (format!("msg-{recording}4f1"), format!("reason-{recording}4f1"));
         let mut events =
-            vec![("start".to_owned(), json!({"run": format!("r-{recording}1")}).to_string())];
+            vec![("start".to_owned(), json!({"run": format!("run-{recording}4f1")}).to_string())];
         if recording % 4 == 0 {
             events.extend([opened("thought", &thought), piece("thought", &thought)]);
         }
