@@ -22,10 +22,15 @@ pub(super) struct Calls {
     rpc: HashMap<String, usize>,
     /// The names of the fields in which the last message said something.
     last: HashSet<String>,
+    /// Whether the last message only said that the client is still there.
+    keeps_alive: bool,
 }
 
 /// The field that names a message as such.
 const ID: &str = "id";
+
+/// What clients say by which they ask nothing of what is going on: that of a `ping` is a `pong` without a name.
+const KEEP_ALIVE: [&str; 2] = ["ping", "pong"];
 
 /// What identifies something has so many bytes or more.
 const SHORTEST: usize = 6;
@@ -34,6 +39,7 @@ impl Calls {
     /// A client says this, which is an exchange of its own.
     pub(super) fn ask(&mut self, exchange: usize, message: &[u8]) {
         self.last.clear();
+        self.keeps_alive = keeps_alive(message);
         let Some(json) = Text::parse_container(message) else { return };
         if let Some(id) = Envelope::of(json).and_then(|call| call.asked()) {
             self.rpc.insert(plain(id).to_owned(), exchange);
@@ -52,7 +58,7 @@ impl Calls {
             return Some(*exchange);
         }
         let mut named: Option<BTreeSet<usize>> = None;
-        let mut may_be_last = false;
+        let mut may_be_last = self.keeps_alive;
         for name in names(json) {
             let Some(exchanges) = self.said.get(&name) else { continue };
             may_be_last |= self.last.contains(&name.0);
@@ -60,6 +66,14 @@ impl Calls {
         }
         let named = named.filter(|named| may_be_last && !named.contains(&last))?;
         named.last().copied()
+    }
+}
+
+fn keeps_alive(message: &[u8]) -> bool {
+    let is_word = |said: &str| KEEP_ALIVE.contains(&said);
+    match Text::parse_container(message) {
+        Some(json) => json.members().filter_map(|(_, it)| it.string()).any(|it| is_word(&it)),
+        None => str::from_utf8(message).is_ok_and(is_word),
     }
 }
 
@@ -120,7 +134,11 @@ mod tests {
         check(&[one, other, one, other], r#"{"id":"a","type":"next"}"#, Some(2));
         // One that has no name is answered by what comes behind it.
         check(&[one, r#"{"type":"stop"}"#], r#"{"id":"a","type":"stopped"}"#, None);
-        check(&[one, "ping"], r#"{"id":"a","type":"next"}"#, None);
+        check(&[one, "hello"], r#"{"id":"a","type":"next"}"#, None);
+        // One that only keeps the connection open asks nothing.
+        check(&[one, r#"{"type":"pong"}"#], r#"{"id":"a","type":"next"}"#, Some(0));
+        check(&[one, "ping"], r#"{"id":"a","type":"next"}"#, Some(0));
+        check(&[one, "ping"], r#"{"type":"pong"}"#, None);
     }
 
     #[test]

@@ -1024,3 +1024,30 @@ fn fields_that_name_the_operation_count() {
         check(&of(name, recorded), &request("POST /a", &[], ""), false);
     }
 }
+
+/// Which answer each `GET` gets where these are asked; the recording has the writes in this order, a `GET` behind each.
+fn read_behind(method: &str, recorded: &str, asked: &str) -> Vec<usize> {
+    let json = [("Content-Type", "application/json")];
+    let write = |what: char| {
+        request(&format!("{method} /files/v1"), &json, format!(r#"{{"layer":"{what}"}}"#))
+    };
+    let read = request("GET /files/v1", &[], "");
+    let all = recorded.chars().flat_map(|it| [write(it), read.clone()]);
+    let mut run = Run::of_requests(&all.collect::<Vec<_>>());
+    let answers = asked.chars().map(|it| {
+        assert!(run.ask(&write(it)).is_some(), "{it} of {recorded}");
+        run.ask(&read).unwrap_or_else(|| panic!("a read behind {it} of {asked} is answered"))
+    });
+    answers.collect()
+}
+
+#[test]
+fn what_was_put_last_is_what_is_read() {
+    assert_eq!(read_behind("PUT", "abc", "abc"), [1, 3, 5]);
+    assert_eq!(read_behind("PUT", "abc", "cab"), [5, 1, 3]);
+    assert_eq!(read_behind("PUT", "ab", "abab"), [1, 3, 1, 3]);
+    assert_eq!(read_behind("PUT", "abac", "caab"), [7, 1, 5, 3]);
+    // What changes a part adds to what is there.
+    assert_eq!(read_behind("PATCH", "abc", "abc"), [1, 3, 5]);
+    assert_eq!(read_behind("PATCH", "abc", "cab"), [5, 5, 5]);
+}

@@ -10,7 +10,7 @@ pub(super) struct Fresh<'a> {
     pub(super) index: &'a Index,
     pub(super) asked: &'a Asked<'a>,
     pub(super) list: Candidates<'a>,
-    /// The write behind which the answer was recorded that was given last.
+    /// The answer that was given last.
     pub(super) shown: Option<usize>,
 }
 
@@ -25,12 +25,14 @@ impl Fresh<'_> {
         for number in self.unplayed().take(LOOKED_AHEAD) {
             let came = write(number).is_none_or(|write| self.playlist.was_played(write))
                 && self.may_come(number);
-            let is_later =
-                self.shown <= write(number) && due.is_none_or(|due| write(due) < write(number));
+            let is_before = |one, other| self.playlist.shows_earlier(self.index, one, other);
+            let is_later = self.shown.is_none_or(|shown| !is_before(number, shown))
+                && due.is_none_or(|due| is_before(due, number));
             if came && is_later && is_meant(number) && self.fits(number) {
                 due = Some(number);
             }
-            if due.is_some() && write(number) == latest {
+            let is_whole = self.index.entry(number).before.is_whole;
+            if due.is_some() && write(number) == latest && !is_whole {
                 break;
             }
         }

@@ -16,7 +16,9 @@ use crate::redact::Found;
 /// One client's run through a cassette.
 #[derive(Debug, Default)]
 pub struct Playlist {
-    played: Vec<bool>,
+    /// As how many each was played last; 0 if it was not.
+    played: Vec<u64>,
+    plays: u64,
     unplayed: usize,
     pub(super) bindings: Bindings,
     pub(super) roles: Roles,
@@ -45,7 +47,7 @@ pub(super) const LOOKED_AHEAD: usize = 64;
 impl Playlist {
     /// A run in which nothing was played yet.
     pub fn new(index: &Index) -> Self {
-        let played = vec![false; index.len()];
+        let played = vec![0; index.len()];
         Self { played, unplayed: index.len(), ..Self::default() }
     }
 
@@ -96,7 +98,7 @@ impl Playlist {
         self.filled.take();
         let mut all = index.candidates(asked).flat_map(Candidates::iter);
         let number =
-            all.find(|number| !self.played[*number] && self.fits(index, *number, asked))?;
+            all.find(|number| !self.was_played(*number) && self.fits(index, *number, asked))?;
         self.play(index, number, asked);
         Some(number)
     }
@@ -104,7 +106,7 @@ impl Playlist {
     /// The first interaction that would answer a request and was not played yet.
     pub fn answering(&self, index: &Index, asked: &Asked<'_>) -> Option<usize> {
         let mut all = index.candidates(asked).flat_map(Candidates::iter);
-        all.find(|number| !self.played[*number] && self.fits(index, *number, asked))
+        all.find(|number| !self.was_played(*number) && self.fits(index, *number, asked))
     }
 
     /// The first interaction that answers a request, played or not.
@@ -144,12 +146,12 @@ impl Playlist {
 
     /// What was recorded and not asked for in this run.
     pub fn unplayed(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.played.len()).filter(|number| !self.played[*number])
+        (0..self.played.len()).filter(|number| !self.was_played(*number))
     }
 
     /// Whether an interaction was played in this run.
     pub fn was_played(&self, interaction: usize) -> bool {
-        self.played[interaction]
+        self.played[interaction] > 0
     }
 
     /// What stands for the client-minted identifiers of the recording in this run.
@@ -175,7 +177,8 @@ impl Playlist {
             self.is_same_client = true;
             let same = self.fitting(index, all, asked);
             self.is_same_client = false;
-            let is_next = |number: &usize| !self.played[*number] || credentials.refuse(all.iter());
+            let is_next =
+                |number: &usize| !self.was_played(*number) || credentials.refuse(all.iter());
             if let Some(number) = same.filter(is_next) {
                 return Some(number);
             }
@@ -209,7 +212,7 @@ impl Playlist {
         all: Candidates<'_>,
         asked: &Asked<'_>,
     ) -> Option<Candidates<'i>> {
-        let turn = |list: &Candidates<'_>| list.iter().find(|number| !self.played[*number]);
+        let turn = |list: &Candidates<'_>| list.iter().find(|number| !self.was_played(*number));
         let lists = index.telling(all, asked).filter_map(|(open, live)| {
             let saying = |text: &str| index.saying(all, open.place, text);
             match self.bindings.stands_for(open.scope, live) {
@@ -232,8 +235,8 @@ impl Playlist {
         if let (Some(1..), Some(latest)) = (asked.attempt, latest) {
             return self.attempted_again(index, list, latest, asked);
         }
-        let shown = latest.and_then(|latest| index.entry(latest).before.write);
-        let fresh = Fresh { playlist: self, index, asked, list: list.from(front), shown };
+        let latest = latest.map(|latest| self.restored(index, list, latest, asked));
+        let fresh = Fresh { playlist: self, index, asked, list: list.from(front), shown: latest };
         let is_first =
             |number: usize| index.entry(number).attempt.is_none_or(|attempt| attempt == 0);
         let turn = match asked.attempt {
@@ -273,10 +276,40 @@ impl Playlist {
         let counted = |number: usize| index.entry(number).attempt;
         let next = list.behind(latest).filter(|next| {
             counted(*next).map_or(counted(latest).is_none(), |attempt| attempt > 0)
-                && !self.played[*next]
+                && !self.was_played(*next)
                 && self.fits(index, *next, asked)
         });
         next.or_else(|| (index.repeats() == Repeats::Allowed).then_some(latest))
+    }
+
+    /// Whether an answer shows an earlier state than another one: by the writes that were recorded before them. Where
+    /// each of these decided all that is shown, the state is that of the write that was played last.
+    pub(super) fn shows_earlier(&self, index: &Index, one: usize, other: usize) -> bool {
+        let [one, other] = [one, other].map(|number| index.entry(number).before);
+        match (one.write, other.write) {
+            (Some(one_write), Some(other_write)) if one.is_whole && other.is_whole => {
+                self.played[one_write] < self.played[other_write]
+            }
+            (one_write, other_write) => one_write < other_write,
+        }
+    }
+
+    /// The answer that was given last, or an earlier one whose state was written again since.
+    fn restored(
+        &self,
+        index: &Index,
+        list: Candidates<'_>,
+        latest: usize,
+        asked: &Asked<'_>,
+    ) -> usize {
+        if !index.entry(latest).before.is_whole {
+            return latest;
+        }
+        let played = list.iter().rev().filter(|number| self.was_played(*number));
+        played.take(LOOKED_AHEAD).fold(latest, |latest, number| {
+            let is_later = self.shows_earlier(index, latest, number);
+            if is_later && self.fits(index, number, asked) { number } else { latest }
+        })
     }
 
     /// The last one played that is meant.
@@ -285,7 +318,7 @@ impl Playlist {
         list: Candidates<'_>,
         is_meant: impl Fn(usize) -> bool,
     ) -> Option<usize> {
-        let played = list.iter().rev().filter(|number| self.played[*number]);
+        let played = list.iter().rev().filter(|number| self.was_played(*number));
         played.take(LOOKED_AHEAD).find(|number| is_meant(*number))
     }
 
@@ -333,7 +366,7 @@ impl Playlist {
 
     /// As if an interaction had not been played, and nothing been bound by it.
     pub(super) fn retract(&mut self, index: &Index, number: usize, fresh: &[(Hole, Hole)]) {
-        self.unplayed += usize::from(std::mem::replace(&mut self.played[number], false));
+        self.unplayed += usize::from(std::mem::take(&mut self.played[number]) > 0);
         fresh.iter().for_each(|(recorded, live)| self.bindings.unbind(recorded, live));
         for list in index.lists(number) {
             self.progress.entry(list.key).or_default().front = 0;
@@ -359,7 +392,7 @@ impl Playlist {
     /// Whether what an answer shows was brought about in this run, or need not be.
     pub(super) fn may_come(&self, index: &Index, number: usize) -> bool {
         index.needed(number).is_none_or(|needed| match needed.only() {
-            Some(only) => self.played[only],
+            Some(only) => self.was_played(only),
             None => self.progress.get(&needed.key).is_some_and(|it| it.latest.is_some()),
         })
     }
@@ -372,13 +405,15 @@ impl Playlist {
     }
 
     fn mark_played(&mut self, number: usize) {
-        self.unplayed -= usize::from(!std::mem::replace(&mut self.played[number], true));
+        self.plays += 1;
+        let before = std::mem::replace(&mut self.played[number], self.plays);
+        self.unplayed -= usize::from(before == 0);
     }
 
     /// Notes what of the lists was played last after interactions were exchanged for good.
     pub fn note_exchanged(&mut self, index: &Index, exchanged: &[(usize, usize)]) {
         let numbers = exchanged.iter().flat_map(|(one, other)| [*one, *other]);
-        let played: Vec<usize> = numbers.filter(|number| self.played[*number]).collect();
+        let played: Vec<usize> = numbers.filter(|number| self.was_played(*number)).collect();
         played.into_iter().for_each(|number| self.note(index, number));
     }
 
@@ -391,11 +426,11 @@ impl Playlist {
 
     fn progress(&mut self, list: Candidates<'_>) -> Progress {
         if let Some(only) = list.only() {
-            let played = self.played[only];
+            let played = self.was_played(only);
             return Progress { front: usize::from(played), latest: played.then_some(only) };
         }
         let progress = self.progress.entry(list.key).or_default();
-        while list.get(progress.front).is_some_and(|number| self.played[number]) {
+        while list.get(progress.front).is_some_and(|number| self.played[number] > 0) {
             progress.front += 1;
         }
         *progress

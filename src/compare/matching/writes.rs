@@ -17,6 +17,8 @@ pub(super) struct PriorWrites {
     pub(super) write: Option<usize>,
     /// The write that its answer shows: one that asks the same will do.
     pub(super) needed: Option<usize>,
+    /// Whether the last one decided all that its answer shows: it put or deleted just that (RFC 9110, section 9.3).
+    pub(super) is_whole: bool,
 }
 
 /// The same for all interactions, as far as it matters: where several requests look the same, or one asks
@@ -82,7 +84,12 @@ fn before(cassette: &Cassette, names: &Names, all: &[Entry]) -> Vec<PriorWrites>
         let shown = shown.map(|write| client_write(cassette, write));
         let was_over = |write: &usize| interaction.after.iter().all(|it| it.interaction != *write);
         let needed = shown.filter(|write| request.only_reads() && was_over(write));
-        before.push(PriorWrites { write, needed });
+        let is_whole = write.is_some_and(|write| {
+            let write = &cassette.interactions[write].request;
+            let puts = matches!(&*write.method, "PUT" | "DELETE");
+            puts && request.only_reads() && write.path_only() == request.path_only()
+        });
+        before.push(PriorWrites { write, needed, is_whole });
         if writes(interaction) {
             for key in paths.into_iter().chain(named) {
                 last.insert(key, number);
