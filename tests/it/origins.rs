@@ -63,6 +63,12 @@ async fn a_redirection_leads_back_to_retape() {
 
     let told = Told { field: Some(("location", "{here}")), body: "" };
     check(redirection, told).await;
+
+    // `//host/path` is an address of the same scheme.
+    let told = Told { field: Some(("location", "{here}/v1")), body: "" };
+    check(|origin| redirection(&format!("{}/v1", origin.trim_start_matches("http:"))), told).await;
+    let told = Told { field: Some(("location", "//elsewhere.example/v1")), body: "" };
+    check(|_| redirection("//elsewhere.example/v1"), told).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

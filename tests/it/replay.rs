@@ -452,3 +452,23 @@ async fn what_an_answer_to_head_announces_is_the_length_of_another_answer() {
 
     assert_eq!([secret, coded], [(); 2].map(|()| (200, Some("1234".to_owned()))));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_length_that_nobody_can_read_is_that_of_the_body() {
+    let odd = [
+        ("/list", vec![("content-length", "2, 2")]),
+        ("/word", vec![("content-length", "some")]),
+        ("/both", vec![("content-length", "2"), ("transfer-encoding", "chunked")]),
+    ];
+    let stage = Stage::new();
+    let all = odd.iter().map(|(path, fields)| recorded(path, fields, Body::Whole("ok".into())));
+    save(&stage, all.collect());
+    let session = stage.replay().await;
+
+    for (path, _) in odd {
+        let reply = get(&format!("{}{path}", session.url()));
+        assert_eq!((reply.status, reply.text().as_str()), (200, "ok"), "{path}");
+        assert_eq!(reply.field("content-length"), Some("2"), "{path}");
+    }
+    session.finish().await.unwrap();
+}

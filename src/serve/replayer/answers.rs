@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, SET_COOKIE};
+use http::header::{
+    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, SET_COOKIE, TRANSFER_ENCODING,
+};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use hyper::ext::ReasonPhrase;
 
@@ -227,6 +229,11 @@ fn put(
     large: Option<&Large>,
 ) -> Option<Special> {
     let mut headers = header_map(&response.headers);
+    // What only ever is between two peers no cassette needs to say.
+    headers.remove(TRANSFER_ENCODING);
+    if announced(&headers).is_none() && response.body.is_empty() {
+        headers.remove(CONTENT_LENGTH);
+    }
     if !response.body.is_empty() {
         correct_length(&mut headers, &response.body, Ending::of(response.end));
     }
@@ -548,11 +555,15 @@ fn accepts(headers: &HeaderMap, accept_encoding: Option<&str>) -> bool {
 /// Announces the right length, where one is announced: somebody may have edited the cassette.
 /// That of a body that is cut short stays beyond what there is of it.
 fn correct_length(headers: &mut HeaderMap, body: &Body, ending: Ending) {
-    let Some(announced) = announced(headers) else { return };
+    if !headers.contains_key(CONTENT_LENGTH) {
+        return;
+    }
     let there = match body {
         Body::Whole(bytes) => large::length(bytes),
         Body::Stream(_) => body.len() as u64,
     };
+    // A length that cannot be read is none: `2, 2`.
+    let announced = announced(headers).unwrap_or(there);
     let length = match ending {
         Ending::Whole => there,
         Ending::Cut => announced.max(there + 1),

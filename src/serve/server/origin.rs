@@ -84,7 +84,14 @@ impl Rewriter {
 
     fn values<'v>(&self, values: impl Iterator<Item = &'v mut HeaderValue>) {
         for value in values {
-            let replaced = self.clone().whole(value.as_bytes());
+            let replaced = match value.as_bytes() {
+                // An address of the same scheme.
+                text @ [b'/', b'/', ..] => {
+                    let scheme = self.exchange.forms[0].0.split("//").next().unwrap_or_default();
+                    self.clone().whole(&[scheme.as_bytes(), text].concat())
+                }
+                text => self.clone().whole(text),
+            };
             if let Some(Ok(replaced)) = replaced.map(HeaderValue::from_maybe_shared) {
                 *value = replaced;
             }
