@@ -67,6 +67,12 @@ async fn a_redirection_leads_back_to_retape() {
     // `//host/path` is an address of the same scheme.
     let told = Told { field: Some(("location", "{here}/v1")), body: "" };
     check(|origin| redirection(&format!("{}/v1", origin.trim_start_matches("http:"))), told).await;
+    // So are the other names of this machine, at the same port.
+    let local = |origin: &str| origin.replace("127.0.0.1", "localhost");
+    let told = Told { field: Some(("location", "{here}/v1")), body: "" };
+    check(move |origin| redirection(&format!("{}/v1", local(origin))), told).await;
+    let told = Told { field: Some(("location", "http://localhost:1/v1")), body: "" };
+    check(|_| redirection("http://localhost:1/v1"), told).await;
     let told = Told { field: Some(("location", "//elsewhere.example/v1")), body: "" };
     check(|_| redirection("//elsewhere.example/v1"), told).await;
 }

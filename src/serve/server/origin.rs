@@ -72,26 +72,22 @@ impl Rewriter {
 
     /// All fields with their origins replaced: any of them may lead on.
     pub fn all_fields(&self, headers: &mut HeaderMap) {
-        self.values(headers.values_mut());
+        self.values(headers.iter_mut());
     }
 
     /// The fields of these names with their origins replaced.
     #[cfg(feature = "record")]
     pub fn fields(&self, headers: &mut HeaderMap, names: &[HeaderName]) {
-        let named = headers.iter_mut().filter(|(name, _)| names.contains(name));
-        self.values(named.map(|(_, value)| value));
+        self.values(headers.iter_mut().filter(|(name, _)| names.contains(name)));
     }
 
-    fn values<'v>(&self, values: impl Iterator<Item = &'v mut HeaderValue>) {
-        for value in values {
-            let replaced = match value.as_bytes() {
-                // An address of the same scheme.
-                text @ [b'/', b'/', ..] => {
-                    let scheme = self.exchange.forms[0].0.split("//").next().unwrap_or_default();
-                    self.clone().whole(&[scheme.as_bytes(), text].concat())
-                }
-                text => self.clone().whole(text),
-            };
+    fn values<'v>(&self, fields: impl Iterator<Item = (&'v HeaderName, &'v mut HeaderValue)>) {
+        let from = &self.exchange.forms[0].0;
+        for (name, value) in fields {
+            let leads = LEADING.contains(name);
+            let other = leads.then(|| in_other_words(value.as_bytes(), from)).flatten();
+            let text = other.as_deref().map_or(value.as_bytes(), str::as_bytes);
+            let replaced = self.clone().whole(text);
             if let Some(Ok(replaced)) = replaced.map(HeaderValue::from_maybe_shared) {
                 *value = replaced;
             }
@@ -313,6 +309,29 @@ pub fn may_hold(text: &[u8], origin: &str) -> bool {
 }
 
 const SHORT: usize = 1024;
+
+/// What leads to a server by another name than its own, by that: without a scheme, or with another name of this machine
+/// (RFC 6761, section 6.3; RFC 1122, section 3.2.1.3).
+fn in_other_words(address: &[u8], origin: &str) -> Option<String> {
+    let address = str::from_utf8(address).ok()?;
+    let (scheme, own) = origin.split_once("://")?;
+    let rest = address.strip_prefix(scheme).and_then(|rest| rest.strip_prefix(':'));
+    let rest = rest.unwrap_or(address).strip_prefix("//")?;
+    let (named, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let own = own.split('/').next().unwrap_or(own);
+    let [(host, port), (own_host, own_port)] = [named, own].map(host_and_port);
+    let is_same = host.eq_ignore_ascii_case(own_host) || is_loopback(host) && is_loopback(own_host);
+    (is_same && port == own_port).then(|| format!("{scheme}://{own}{path}"))
+}
+
+fn host_and_port(authority: &str) -> (&str, &str) {
+    let at = authority.rfind(':').filter(|at| !authority[*at..].contains(']'));
+    authority.split_at(at.unwrap_or(authority.len()))
+}
+
+fn is_loopback(host: &str) -> bool {
+    host.eq_ignore_ascii_case("localhost") || host == "[::1]" || host.starts_with("127.")
+}
 
 /// The address of the WebSockets of a server.
 fn of_sockets(origin: &str) -> Option<String> {
