@@ -184,7 +184,7 @@ impl Diff {
             Some(head) => revision(head, &self.cassettes)?,
             None => side(&self.cassettes, &name_of(&self.cassettes))?,
         };
-        Ok((old, new))
+        Ok((or_moved(old, (base, &self.cassettes), &new)?, new))
     }
 
     /// Writes what is approved now.
@@ -213,8 +213,9 @@ impl Diff {
 
 /// What changed in a folder of cassettes since a revision.
 pub(super) fn since(base: &str, cassettes: &Path) -> Result<Report> {
-    let mut old = revision(base, cassettes)?;
+    let old = revision(base, cassettes)?;
     let mut new = side(cassettes, &name_of(cassettes))?;
+    let mut old = or_moved(old, (base, cassettes), &new)?;
     match set_aside(&mut old, &mut new).pop() {
         Some(error) => Err(error),
         None => Ok(compared(&old, &new, None)),
@@ -239,6 +240,28 @@ fn compared(old: &NamedSide, new: &NamedSide, new_fields: Option<NewFields>) -> 
     let mut report = change::compare_by(&new.protocols, old.known(), new.known());
     report.new_fields(new_fields.unwrap_or(new.new_fields));
     report
+}
+
+/// What a folder was at a revision; where it had nothing, the folder that it was moved from. That all is new is said, as the
+/// name of the folder may be wrong.
+fn or_moved(
+    old: NamedSide,
+    (base, cassettes): (&str, &Path),
+    new: &NamedSide,
+) -> Result<NamedSide> {
+    let is_empty = |side: &Side| side.cassettes.is_empty() && side.unread.is_empty();
+    if !is_empty(&old.side) || is_empty(&new.side) {
+        return Ok(old);
+    }
+    let names = new.side.cassettes.iter().map(|(name, _)| name);
+    let shown = cassettes.display();
+    let Some(moved) = store::moved_from(&absolute(cassettes), base, names)? else {
+        tell::line(&format!("`{base}` has no cassettes in `{shown}`: all of them are new"));
+        return Ok(old);
+    };
+    let before = store::in_repository(&moved);
+    tell::line(&format!("`{base}` has the cassettes of `{shown}` in `{}`", before.display()));
+    revision(base, &moved)
 }
 
 fn revision(revision: &str, cassettes: &Path) -> Result<NamedSide> {

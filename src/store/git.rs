@@ -1,5 +1,6 @@
 //! Sides that are revisions: their files are read through the `git` program, and nothing is checked out.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -44,6 +45,43 @@ pub fn load_revision(folder: &Path, revision: &str) -> Result<Side> {
         (name.clone(), shown.map(Cassette::by_message))
     });
     Ok(Side::of(all, accepted))
+}
+
+/// The folder in which most cassettes of these names stood at a revision: where a folder that was moved since came from.
+///
+/// # Errors
+///
+/// As for [`load_revision`].
+pub fn moved_from<'n>(
+    folder: &Path,
+    revision: &str,
+    names: impl Iterator<Item = &'n Name>,
+) -> Result<Option<PathBuf>> {
+    let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for path in names.map(|name| format!("{name}.json")) {
+        let file = path.rsplit('/').next().unwrap_or(&path).to_owned();
+        named.entry(file).or_default().push(format!("/{path}"));
+    }
+    let repository = Repository::of(folder)?;
+    let commit = repository.commit(revision)?;
+    let hint = "is it a git repository?";
+    let root = repository.run(&["rev-parse", "--show-toplevel"], hint)?;
+    let root = String::from_utf8_lossy(&root).trim().to_owned();
+    let all = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", &commit];
+    let listed = String::from_utf8_lossy(&repository.run(&all, hint)?).into_owned();
+    let mut folders: BTreeMap<&str, usize> = BTreeMap::new();
+    for path in listed.split('\0') {
+        let file = path.rsplit('/').next().unwrap_or(path);
+        for own in named.get(file).into_iter().flatten() {
+            if let Some(folder) = path.strip_suffix(own.as_str()) {
+                *folders.entry(folder).or_default() += 1;
+            }
+        }
+    }
+    let all = named.values().map(Vec::len).sum::<usize>();
+    let most = folders.into_iter().filter(|(_, count)| count * 2 >= all);
+    let most = most.max_by_key(|(folder, count)| (*count, Reverse(folder.len())));
+    Ok(most.map(|(folder, _)| Path::new(&root).join(folder)))
 }
 
 /// How a file at a revision is called.

@@ -66,6 +66,6 @@ pub(crate) use repository::{in_repository, unreadable};
 pub use {
     approvals::{add_approvals, find_approvals, load_approvals},
     contracts::{accept, contract_name, contracts, forget, propose, reject, withdraw},
-    git::load_revision,
+    git::{load_revision, moved_from},
     side::{Side, load_side},
 };

@@ -185,10 +185,28 @@ fn a_folder_that_was_not_there_is_new() {
     git(&stage, &["add", "README"]);
     git(&stage, &["commit", "-qm", "one"]);
 
-    let (status, text, _) = diff(&stage, &["--base", "HEAD", "--cassettes", "old"]);
+    let (status, text, said) = diff(&stage, &["--base", "HEAD", "--cassettes", "old"]);
 
     assert_eq!(status, Some(0), "{text}");
     assert!(text.contains("compatible endpoint-new"), "{text}");
+    assert_eq!(said, "retape: `HEAD` has no cassettes in `old`: all of them are new\n");
+}
+
+#[test]
+fn a_folder_that_was_moved_is_compared_with_what_it_was() {
+    let stage = stage();
+    git(&stage, &["init", "-q"]);
+    stage.write("cassettes/deep/x.json", &stage.read("old/deny_tokens.json"));
+    git(&stage, &["add", "cassettes"]);
+    git(&stage, &["commit", "-qm", "one"]);
+    std::fs::remove_dir_all(stage.folder().join("cassettes")).unwrap();
+    stage.write("tests/cassettes/deep/x.json", &stage.read("new/deny_tokens.json"));
+
+    let (status, text, said) = diff(&stage, &["--base", "HEAD", "--cassettes", "tests/cassettes"]);
+
+    assert_eq!(status, Some(1), "{text}");
+    assert!(text.contains("shown by deep/x.json, interaction "), "{text}");
+    assert_eq!(said, "retape: `HEAD` has the cassettes of `tests/cassettes` in `cassettes`\n");
 }
 
 #[test]

@@ -1047,6 +1047,21 @@ fn what_was_put_last_is_what_is_read() {
     assert_eq!(read_behind("PUT", "abc", "cab"), [5, 1, 3]);
     assert_eq!(read_behind("PUT", "ab", "abab"), [1, 3, 1, 3]);
     assert_eq!(read_behind("PUT", "abac", "caab"), [7, 1, 5, 3]);
+    // What is deleted is gone until it is put again.
+    let [put, delete] = ["PUT", "DELETE"].map(|method| {
+        move |what: char| {
+            let body =
+                if method == "PUT" { format!(r#"{{"layer":"{what}"}}"#) } else { String::new() };
+            request(&format!("{method} /files/v1"), &[("Content-Type", "application/json")], body)
+        }
+    });
+    let read = request("GET /files/v1", &[], "");
+    let test = |it: char| [put(it), read.clone(), delete(it), read.clone()];
+    let mut run = Run::of_requests(&"abc".chars().flat_map(test).collect::<Vec<_>>());
+    for (it, begin) in [('b', 4), ('c', 8), ('a', 0), ('b', 4)] {
+        let answers = test(it).map(|asked| run.ask(&asked));
+        assert_eq!(answers, [0, 1, 2, 3].map(|turn| Some(begin + turn)), "{it}");
+    }
     // What changes a part adds to what is there.
     assert_eq!(read_behind("PATCH", "abc", "abc"), [1, 3, 5]);
     assert_eq!(read_behind("PATCH", "abc", "cab"), [5, 5, 5]);

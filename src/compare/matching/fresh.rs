@@ -23,16 +23,17 @@ impl Fresh<'_> {
         let latest = self.list.iter().next_back().and_then(write);
         let mut due: Option<usize> = None;
         for number in self.unplayed().take(LOOKED_AHEAD) {
-            let came = write(number).is_none_or(|write| self.playlist.was_played(write))
-                && self.may_come(number);
+            let is_over = write(number).is_none_or(|write| self.playlist.was_played(write))
+                || self.playlist.state_played(self.index, number) > 0;
+            let came = is_over && self.may_come(number);
             let is_before = |one, other| self.playlist.shows_earlier(self.index, one, other);
             let is_later = self.shown.is_none_or(|shown| !is_before(number, shown))
                 && due.is_none_or(|due| is_before(due, number));
             if came && is_later && is_meant(number) && self.fits(number) {
                 due = Some(number);
             }
-            let is_whole = self.index.entry(number).before.is_whole;
-            if due.is_some() && write(number) == latest && !is_whole {
+            let has_state = self.index.entry(number).before.state.is_some();
+            if due.is_some() && write(number) == latest && !has_state {
                 break;
             }
         }

@@ -285,13 +285,16 @@ impl Playlist {
     /// Whether an answer shows an earlier state than another one: by the writes that were recorded before them. Where
     /// each of these decided all that is shown, the state is that of the write that was played last.
     pub(super) fn shows_earlier(&self, index: &Index, one: usize, other: usize) -> bool {
-        let [one, other] = [one, other].map(|number| index.entry(number).before);
-        match (one.write, other.write) {
-            (Some(one_write), Some(other_write)) if one.is_whole && other.is_whole => {
-                self.played[one_write] < self.played[other_write]
-            }
-            (one_write, other_write) => one_write < other_write,
+        let [before_one, before_other] = [one, other].map(|number| index.entry(number).before);
+        match (before_one.state, before_other.state) {
+            (Some(_), Some(_)) => self.state_played(index, one) < self.state_played(index, other),
+            _ => before_one.write < before_other.write,
         }
+    }
+
+    /// As how many that was played which put or deleted what an interaction asks for; 0 if it was not.
+    pub(super) fn state_played(&self, index: &Index, number: usize) -> u64 {
+        index.entry(number).before.state.map_or(0, |state| self.played[state])
     }
 
     /// The answer that was given last, or an earlier one whose state was written again since.
@@ -302,7 +305,7 @@ impl Playlist {
         latest: usize,
         asked: &Asked<'_>,
     ) -> usize {
-        if !index.entry(latest).before.is_whole {
+        if index.entry(latest).before.state.is_none() {
             return latest;
         }
         let played = list.iter().rev().filter(|number| self.was_played(*number));

@@ -17,8 +17,8 @@ pub(super) struct PriorWrites {
     pub(super) write: Option<usize>,
     /// The write that its answer shows: one that asks the same will do.
     pub(super) needed: Option<usize>,
-    /// Whether the last one decided all that its answer shows: it put or deleted just that (RFC 9110, section 9.3).
-    pub(super) is_whole: bool,
+    /// The last one, if it decided all that is there: it put or deleted just what is asked for (RFC 9110, section 9.3).
+    pub(super) state: Option<usize>,
 }
 
 /// The same for all interactions, as far as it matters: where several requests look the same, or one asks
@@ -74,22 +74,25 @@ fn before(cassette: &Cassette, names: &Names, all: &[Entry]) -> Vec<PriorWrites>
         let thing = combine(&[all[number].group(), hash_of(request.path_only())]);
         let same = alike.insert(thing, number);
         let done = same.filter(|same| writes(&cassette.interactions[*same]));
-        let mut write = done.or(by_path.max(by_name));
-        while let Some(attempt) = write.filter(|write| is_retry(&all[*write], &all[number])) {
-            write = before[attempt].write;
-        }
-        let write = write.map(|write| client_write(cassette, write));
+        let asked_for = |mut write: Option<usize>| {
+            while let Some(attempt) = write.filter(|write| is_retry(&all[*write], &all[number])) {
+                write = before[attempt].write;
+            }
+            write.map(|write| client_write(cassette, write))
+        };
+        let latest = by_path.max(by_name);
+        let write = asked_for(done.or(latest));
+        let state = asked_for(latest).filter(|write| {
+            let write = &cassette.interactions[*write].request;
+            let puts = matches!(&*write.method, "PUT" | "DELETE");
+            puts && write.path_only() == request.path_only()
+        });
         let is_of_one = is_of_one(request) || paths.last().is_some_and(|it| things.0.contains(it));
         let shown = by_name.max(by_path.filter(|_| is_of_one));
         let shown = shown.map(|write| client_write(cassette, write));
         let was_over = |write: &usize| interaction.after.iter().all(|it| it.interaction != *write);
         let needed = shown.filter(|write| request.only_reads() && was_over(write));
-        let is_whole = write.is_some_and(|write| {
-            let write = &cassette.interactions[write].request;
-            let puts = matches!(&*write.method, "PUT" | "DELETE");
-            puts && request.only_reads() && write.path_only() == request.path_only()
-        });
-        before.push(PriorWrites { write, needed, is_whole });
+        before.push(PriorWrites { write, needed, state });
         if writes(interaction) {
             for key in paths.into_iter().chain(named) {
                 last.insert(key, number);

@@ -26,7 +26,7 @@ use crate::identity::{Echo, MadeUp, Renamed, Scope};
 use crate::redact::{Unveiled, Veiled, sums_of_body};
 use crate::serve::server::{
     ADDRESSES, Answer, AnswerBody, Early, Rewriter, ServerPlace, announced, full, header_map,
-    may_hold, may_hold_origins, media_of, names, no_answer,
+    may_hold, may_hold_origins, may_name, media_of, names, no_answer,
 };
 
 /// Recorded answers, made ready to be sent any number of times.
@@ -373,9 +373,7 @@ impl Special {
         let speaks_of_itself = !upstream.is_empty()
             && may_hold_origins(headers)
             && may_hold(&response.readable().bytes(), upstream);
-        let addressed = speaks_of_itself
-            || (!upstream.is_empty()
-                && headers.values().any(|value| may_hold(value.as_bytes(), upstream)));
+        let addressed = speaks_of_itself || (!upstream.is_empty() && may_name(headers, upstream));
         let echoed = response.headers.iter().flat_map(|(_, value)| Echo::in_field(value, made_up));
         let is_laid = matches!(&response.body, Body::Whole(bytes) if Shelf::takes(bytes));
         Self {

@@ -31,7 +31,7 @@ pub use early::{Early, Unread};
 pub use listen::{FieldNames, Handler, MOST_FIELDS, Refusal, Server};
 pub use origin::{
     ADDRESSES, READ_WHOLE, Rewriter, announced, is_asked_for_first, may_hold, may_hold_origins,
-    may_name_us, media_of,
+    may_name, may_name_us, media_of,
 };
 pub use place::ServerPlace;
 pub use proxy::Proxy;

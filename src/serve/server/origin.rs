@@ -310,6 +310,14 @@ pub fn may_hold(text: &[u8], origin: &str) -> bool {
 
 const SHORT: usize = 1024;
 
+/// Whether a field may name an origin.
+pub fn may_name(headers: &HeaderMap, origin: &str) -> bool {
+    headers.iter().any(|(name, value)| {
+        let value = value.as_bytes();
+        may_hold(value, origin) || LEADING.contains(name) && in_other_words(value, origin).is_some()
+    })
+}
+
 /// What leads to a server by another name than its own, by that: without a scheme, or with another name of this machine
 /// (RFC 6761, section 6.3; RFC 1122, section 3.2.1.3).
 fn in_other_words(address: &[u8], origin: &str) -> Option<String> {
