@@ -203,7 +203,6 @@ impl Error {
     }
 
     /// What went wrong and what caused it, without the place.
-    #[cfg(any(feature = "cli", feature = "insta"))]
     pub(crate) fn why(&self) -> String {
         let number = self.0.interaction.map(|number| format!(" in interaction {}", number + 1));
         let mut why = format!("{}{}", self.0.kind, number.unwrap_or_default());

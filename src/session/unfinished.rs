@@ -6,10 +6,12 @@ use std::thread;
 
 use super::event::Miss;
 use super::gateway::Gateway;
+use crate::error::Error;
 use crate::review::report::count;
+use crate::serve::lock;
 
-/// Prints what was missed, and what is not saved, if it is dropped: the test came to no end, or forgot to finish its
-/// session.
+/// Prints what was missed, why else nothing answered, and what is not saved, if it is dropped: the test came to no end, or
+/// forgot to finish its session.
 ///
 /// # Rationale
 ///
@@ -43,6 +45,10 @@ impl Drop for Unfinished {
         if !misses.is_empty() {
             told = text(HEAD, &misses);
         }
+        // What the client was told it may have told nobody.
+        for why in others(gateway) {
+            told.push_str(&format!("retape: a session was not finished: {why}\n"));
+        }
         // What a test that panics has recorded is not missed by anybody.
         let recorded = if thread::panicking() { 0 } else { recorded(gateway) };
         if recorded > 0 {
@@ -54,6 +60,20 @@ impl Drop for Unfinished {
         // With standard error closed there is nobody to tell.
         let _ = std::io::stderr().write_all(told.as_bytes());
     }
+}
+
+/// Why else a client got no answer of its server, each reason once.
+fn others(gateway: &Gateway) -> Vec<String> {
+    let said = |error: &Error| match error.hint() {
+        Some(hint) => format!("{}\n  hint: {hint}", error.why()),
+        None => error.why(),
+    };
+    let failure = lock(&gateway.failure).as_ref().map(said);
+    let unanswered = gateway.unanswered().into_iter().chain(gateway.misses().refused());
+    let mut all: Vec<String> = failure.into_iter().chain(unanswered).collect();
+    all.dedup();
+    all.truncate(EXPLAINED);
+    all
 }
 
 /// How many interactions a session has recorded, as far as they can be read.

@@ -381,6 +381,45 @@ async fn recording() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn unreachable() {
+    let Some(folder) = std::env::var_os("ALONE_IN") else { return };
+    let session = Session::builder("new").cassettes(folder).mode(Mode::Record);
+    let session = session.upstream("http://127.0.0.1:1").start().await.unwrap();
+    get(&session.url());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn recorded_twice() {
+    let Some(folder) = std::env::var_os("ALONE_IN") else { return };
+    let upstream = Upstream::json(|_| "{}".to_owned());
+    let session = || Session::builder("new").cassettes(&folder).mode(Mode::Record);
+    let [one, other] = [(); 2].map(|()| session().upstream(upstream.url()).start());
+    let (one, other) = (one.await.unwrap(), other.await.unwrap());
+    get(&one.url());
+    get(&other.url());
+    one.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_that_nobody_finished_says_why_nothing_answered() {
+    let stage = Stage::new();
+    let said = |test: &str| {
+        let output = alone(&format!("misses::{test}"), stage.folder());
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+
+    let unreachable = said("unreachable");
+    let recorded_twice = said("recorded_twice");
+
+    let begin = "retape: a session was not finished: `http://127.0.0.1:1` cannot be reached";
+    assert!(unreachable.starts_with(begin), "{unreachable}");
+    let twice = "retape: a session was not finished: this cassette is being recorded already";
+    assert!(recorded_twice.contains(twice), "{recorded_twice}");
+    assert!(recorded_twice.contains("hint: "), "{recorded_twice}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_that_nobody_finished_says_that_nothing_is_saved() {
     let stage = Stage::new();
 
