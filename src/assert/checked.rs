@@ -177,9 +177,7 @@ fn both(cassettes: &Path) -> Result<(Loaded, Vec<Contract>, Vec<Error>)> {
     let accepted = store::contracts(cassettes)?;
     if loaded.is_empty() && accepted.is_empty() && unread.is_empty() {
         // To keep no promise is easy: a misspelt folder would pass for ever.
-        return Err(Error::new(Kind::NothingToCheck).at(cassettes).with_hint(
-            "name the folder of the cassettes; a first one is recorded by `retape record`",
-        ));
+        return Err(store::nothing_in(cassettes));
     }
     Ok((loaded, accepted, unread))
 }

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::arguments::Folder;
 use super::{Exit, tell};
 use crate::contract::openapi::Document;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::message::Protocols;
 use crate::review::coverage::{Coverage as Against, Exercised};
 use crate::review::report::{self, Colour};
@@ -55,9 +55,7 @@ impl Coverage {
         let document = self.openapi.as_deref().map(document).transpose()?;
         let (loaded, unread) = assert::load(&folder);
         if loaded.is_empty() && unread.is_empty() {
-            return Err(Error::new(Kind::NothingToCheck).at(&folder).with_hint(
-                "name the folder of the cassettes; a first one is recorded by `retape record`",
-            ));
+            return Err(store::nothing_in(&folder));
         }
         let protocols = Protocols::of(&store::find_config(&folder)?);
         let accepted = store::contracts(&folder)?;

@@ -30,6 +30,7 @@ impl List {
         let names = fitting(&folder, &self.pattern)?;
         if names.is_empty() {
             tell::line(&format!("no cassette in `{}` fits `{}`", folder.display(), self.pattern));
+            store::above(&folder).iter().for_each(|hint| tell::hint(hint));
             return Ok(Exit::Findings);
         }
         let width = names.iter().map(|name| name.as_str().chars().count()).max().unwrap_or(0);

@@ -51,6 +51,7 @@ impl Scan {
     pub(super) fn run(self) -> Result<Exit> {
         let folder = self.folder.absolute();
         let files = match self.files.as_slice() {
+            [] if !folder.exists() => return Err(store::nothing_in(&folder)),
             [] => all_files(&folder).map_err(|source| Error::io("read folder", &folder, source))?,
             files => files.iter().map(|file| absolute(file)).collect(),
         };

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use http::Method;
 
-use super::folder::make_folder;
+use super::folder::{above, make_folder};
 use super::foreign::{foreign_of, load_as_it_is};
 use super::list::list;
 use super::replace::{remove_unfinished, replace_quickly};
@@ -120,9 +120,9 @@ pub(crate) fn how_to_come_by(folder: &Path, name: &Name, command: &str) -> Strin
                 None if folder.is_file() => {
                     format!("`{}` is a file: name the folder that it is in", folder.display())
                 }
-                None if !folder.is_dir() => {
+                None if !folder.is_dir() => above(folder).unwrap_or_else(|| {
                     format!("there is no folder `{}` yet; {record}", folder.display())
-                }
+                }),
                 Some(nearest) if nearest == *name => {
                     "what stands there is no file, or a link that leads nowhere: remove it"
                         .to_owned()

@@ -44,6 +44,10 @@ pub(crate) use file::{change_report, write_report};
 pub use file::{exists, load, load_file, load_rules, path_of, save, text_of};
 pub(crate) use file::{how_to_come_by, load_with, near, open};
 #[cfg(feature = "cli")]
+pub(crate) use folder::above;
+#[cfg(any(feature = "cli", feature = "insta"))]
+pub(crate) use folder::nothing_in;
+#[cfg(feature = "cli")]
 pub(crate) use import::{Became, Facts, Import, Present, Secrets, import, sources};
 pub(crate) use journal::{Alarm, Entry, EntrySpan, Journal, Reader, Recovered};
 pub(crate) use large::Pieces;

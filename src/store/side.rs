@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::contracts::{contracts, read};
 use super::file::load_file;
+use super::folder::above;
 use super::list::list;
 use crate::cassette::{Cassette, Name};
 use crate::contract::Contract;
@@ -48,7 +49,8 @@ pub fn load_side(path: &Path, name: &Name) -> Result<Side> {
             let hint = if path.exists() {
                 format!("name {named}")
             } else {
-                format!("there is no such file or folder; name {named}")
+                let missing = || format!("there is no such file or folder; name {named}");
+                above(path).unwrap_or_else(missing)
             };
             Err(Error::new(Kind::NothingToCheck).at(path).with_hint(hint))
         }

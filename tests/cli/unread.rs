@@ -122,3 +122,24 @@ fn a_scan_goes_on_behind_a_cassette_that_cannot_be_read_and_searches_its_text() 
     assert!(said.contains("hint: have the secret revoked"), "{said}");
     assert!(said.contains("error: not a cassette"), "{said}");
 }
+
+#[test]
+fn a_folder_that_stands_above_is_named_by_every_command() {
+    let stage = Stage::new();
+    stage.write("project/cassettes/x.json", "{}");
+    std::fs::create_dir_all(stage.folder().join("project/src/deep")).unwrap();
+    let project = stage.folder().join("project").display().to_string();
+    let hint = format!(
+        "hint: `{project}/cassettes` is there: run the command in `{project}`, or say `--cassettes {project}/cassettes`\n"
+    );
+
+    for command in
+        ["replay x -- true", "show x", "list", "check", "scan", "diff cassettes cassettes"]
+    {
+        let arguments: Vec<&str> = command.split(' ').collect();
+        let mut command = stage.retape(&arguments);
+        let output = command.current_dir(stage.folder().join("project/src/deep")).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.ends_with(&hint), "{arguments:?}: {said}");
+    }
+}
