@@ -69,7 +69,8 @@ impl Calls {
     }
 }
 
-fn keeps_alive(message: &[u8]) -> bool {
+/// Whether a client only says that it is still there.
+pub(crate) fn keeps_alive(message: &[u8]) -> bool {
     let is_word = |said: &str| KEEP_ALIVE.contains(&said);
     match Text::parse_container(message) {
         Some(json) => json.members().filter_map(|(_, it)| it.string()).any(|it| is_word(&it)),

@@ -6,7 +6,7 @@
 
 mod append;
 mod body;
-mod calls;
+pub(crate) mod calls;
 pub mod coding;
 pub(crate) mod exchanges;
 #[cfg(feature = "import")]

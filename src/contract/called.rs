@@ -59,7 +59,7 @@ impl Called {
 const OF: &str = " of ";
 
 /// The kind of messages by their type alone, if a kind says what was asked as well.
-pub(super) fn type_alone(kind: &str) -> Option<&str> {
+pub(crate) fn type_alone(kind: &str) -> Option<&str> {
     kind.split_once(OF).map(|(own, _)| own)
 }
 

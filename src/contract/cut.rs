@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
-use crate::cassette::{End, Interaction, Response};
+use crate::cassette::calls::keeps_alive;
+use crate::cassette::exchanges::MESSAGE;
+use crate::cassette::{End, Interaction, Request, Response};
 use crate::contract::invariant;
 use crate::contract::order::Token;
 use crate::identity::{Meaning, identifiers, says_when};
@@ -69,6 +71,13 @@ impl Cut {
             message.tag = tag.unwrap_or_else(|| message.tag.clone());
         }
         Self { framing, messages, protocols: protocols.clone(), steps: OnceCell::new() }
+    }
+
+    /// Whether a client only said over a WebSocket that it is still there, and the server at most the same.
+    pub(super) fn only_keeps_alive(&self, asked: &Request) -> bool {
+        asked.method == MESSAGE
+            && keeps_alive(&asked.body)
+            && self.messages.iter().all(Message::is_keep_alive)
     }
 
     /// The messages that are JSON, in order.

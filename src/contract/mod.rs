@@ -33,6 +33,7 @@ mod template;
 mod text;
 mod traffic;
 
+pub(crate) use called::type_alone;
 pub use check::{Breach, Finding, check};
 pub(crate) use check::{check_uncounted, count_seen};
 pub(crate) use cut::{ERROR, JsonMessage, RESULT_OF};

@@ -158,8 +158,7 @@ impl Traffic {
             let answers = traffic.answers.entry(endpoint).or_default();
             answers.push(Answer { history: Some(history), parameters, ..answer });
         }
-        let is_whole = |answer: &Answer| answer.extent == Extent::Whole;
-        traffic.answers.retain(|_, answers| answers.iter().any(is_whole));
+        traffic.answers.retain(|_, all| all.iter().any(|it| it.extent == Extent::Whole));
         traffic
     }
 
@@ -195,7 +194,8 @@ impl Traffic {
             }
             let ReadInteraction { asked, cut } = read;
             let Some((response, cut)) = interaction.response().zip(cut) else { continue };
-            if extent(response) == Extent::Begun && !cut.framing.is_stream() {
+            let is_begun = extent(response) == Extent::Begun && !cut.framing.is_stream();
+            if is_begun || cut.only_keeps_alive(&interaction.request) {
                 continue;
             }
             self.clients.hear_answer(response);

@@ -3,23 +3,42 @@
 use super::draft::{Draft, Trace, at};
 use super::report::Verdict;
 use super::rule::Rule;
+use crate::contract::type_alone;
 use crate::message::NO_EVENT;
 
-/// A new type of message is found in the order and among the shapes: it is one change.
+/// A new type of message is found in the order and among the shapes: it is one change. Among the shapes it may be called
+/// by what it answers as well.
 pub(super) fn each_tag(drafts: Vec<Draft>) -> Vec<Draft> {
     let mut kept: Vec<Draft> = Vec::new();
     for draft in drafts {
         let same = |other: &&mut Draft| {
             matches!(draft.rule, Rule::TagNew | Rule::TagGone)
                 && other.rule == draft.rule
-                && other.key == draft.key
+                && [Some(&*draft.key), type_alone(&draft.key)].contains(&Some(&*other.key))
         };
         match kept.iter_mut().find(same) {
             Some(other) => other.possible = other.possible.take().or(draft.possible),
             None => kept.push(draft),
         }
     }
-    without_event_names(kept)
+    without_event_names(without_questions(kept))
+}
+
+/// Where messages that named what they answer are of no question now, they still come.
+fn without_questions(mut drafts: Vec<Draft>) -> Vec<Draft> {
+    let gone = drafts.iter().filter(|it| it.rule == Rule::TagGone);
+    let types: Vec<String> = gone.filter_map(|it| type_alone(&it.key)).map(str::to_owned).collect();
+    let news = drafts.iter_mut().filter(|it| it.rule == Rule::TagNew && types.contains(&it.key));
+    let mut unnamed = Vec::new();
+    for draft in news {
+        draft.what = format!("`{}` messages name nothing any more that was asked", draft.key);
+        unnamed.push(draft.key.clone());
+    }
+    drafts.retain(|it| {
+        let own = type_alone(&it.key).filter(|_| it.rule == Rule::TagGone);
+        own.is_none_or(|own| !unnamed.iter().any(|it| it == own))
+    });
+    drafts
 }
 
 /// Where the names of SSE events are gone, all types of messages have lost theirs: one change, and they still come.

@@ -344,3 +344,54 @@ fn a_message_that_ended_answers_and_never_comes_again_is_told() {
     let gone = "breaking tag-gone: `complete` messages are not seen any more, with which answers to the same requests ended";
     assert!(told.contains(&gone.to_owned()), "{told:?}");
 }
+
+/// Subscriptions: how the server answers one, by its id, and whether it asks first whether the client is still there.
+fn subscriptions(pings: bool, answer: impl Fn(&str) -> String) -> Side {
+    let said = |from: &str, it: &str| format!(r#"{{"ms": 1, "from": "{from}", "json": {it}}}"#);
+    recordings(10, |number| {
+        let id = format!("5f1c{number:04}-37a2-4fd9-92f1-fd5b1ee5a5f0");
+        let ask =
+            said("client", &format!(r#"{{"id": "{id}", "type": "subscribe", "n": {number}}}"#));
+        let pinged = [said("server", r#"{"type": "ping"}"#), ask.clone()];
+        let pong = said("client", r#"{"type": "pong"}"#);
+        let mut all =
+            vec![said("client", r#"{"type": "init"}"#), said("server", r#"{"type": "ack"}"#)];
+        all.extend(if pings { pinged.into_iter().chain([pong]).collect() } else { vec![ask] });
+        all.extend([
+            said("server", &answer(&id)),
+            said("server", &format!(r#"{{"id": "{id}", "type": "complete"}}"#)),
+        ]);
+        all.join(", ")
+    })
+}
+
+#[test]
+fn what_answers_a_subscription_is_told_once() {
+    let next = |id: &str| format!(r#"{{"id": "{id}", "type": "next", "price": 5}}"#);
+    let old = subscriptions(false, next);
+
+    // Whoever says that it is still there asks nothing.
+    let pinged = subscriptions(true, next);
+    let renamed = subscriptions(false, |id| next(id).replace("next", "data"));
+    let unnamed = subscriptions(false, |_| r#"{"id": "0", "type": "next", "price": 5}"#.to_owned());
+
+    for (new, expected) in [
+        (pinged, vec![]),
+        (
+            renamed,
+            vec![
+                "breaking tag-new: `data` is a new type of message, first at the beginning, and `next` is not seen any more",
+            ],
+        ),
+        (
+            unnamed,
+            vec![
+                "breaking invariant-broken: `id equals request.id` does not hold any more",
+                "breaking tag-new: `next` messages name nothing any more that was asked",
+            ],
+        ),
+    ] {
+        assert_eq!(told(&compared(&old, &new)), expected, "diff");
+        assert_eq!(told(&checked(&old, &new)), expected, "check");
+    }
+}
