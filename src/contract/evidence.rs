@@ -6,7 +6,7 @@ use super::samples::{Sample, Samples};
 use super::text::{BODY, EVENTS, HEADERS};
 use super::traffic::{Answer, Traffic};
 use super::{Case, Contract, Endpoint, Kinds};
-use crate::contract::order::{self, Slicing, Word};
+use crate::contract::order::{self, Place, Slicing, Word};
 use crate::contract::shape;
 use crate::text::json::Text;
 
@@ -197,18 +197,16 @@ fn order_evidence(case: String, words: &[(&Answer, Word)]) -> OrderEvidence {
         }
     }
     let mut edges: Vec<Edge> = edges.into_values().collect();
-    let is_end = |edge: &Edge| edge.to == order::Place::End.to_string();
+    let is_end = |edge: &Edge| edge.to == Place::End.to_string();
     edges.sort_by_key(|it| (it.slice.clone(), it.witness.at.map(At::number), is_end(it)));
     OrderEvidence { case, coverage: order::Coverage::by_edges(&all), edges }
 }
 
 /// The step of a word that came behind another one, if they are neighbours.
 fn step(word: &Word, from: &str, to: &str) -> Option<usize> {
-    let tags = || word.tokens.iter().map(|token| order::Place::Tag(&token.tag));
-    let before = std::iter::once(order::Place::Start).chain(tags());
-    let mut pairs = before.zip(tags().chain([order::Place::End]));
-    let place =
-        pairs.position(|pair| (&*pair.0.to_string(), &*pair.1.to_string()) == (from, to))?;
+    let is_it =
+        |(one, other): (Place<'_>, Place<'_>)| one.to_string() == from && other.to_string() == to;
+    let place = word.pairs().position(is_it)?;
     Some((place + 1).min(word.tokens.len().max(1)))
 }
 

@@ -16,7 +16,8 @@ use super::cut::may_decide;
 use super::situation::{Condition, Feature, Holds, Situation};
 use super::traffic::Answer;
 use crate::contract::order::{
-    BY_CHANCE, Explanation, FEWEST, Learned, Order, Refinement, Witness, Word, anywhere, by_chance,
+    BY_CHANCE, Explanation, FEWEST, Learned, Order, Place, Refinement, Witness, Word, anywhere,
+    by_chance,
 };
 use crate::message::telling::TELLING;
 
@@ -376,23 +377,23 @@ fn witnesses(examples: &[Example<'_>]) -> BTreeSet<Witness> {
 }
 
 /// What follows what, and in which recordings.
-fn outcomes<'a>(examples: &[Example<'a>]) -> BTreeMap<Succession<'a>, BTreeSet<Witness>> {
-    let mut outcomes: BTreeMap<Succession<'a>, BTreeSet<Witness>> = BTreeMap::new();
+fn outcomes<'a>(examples: &[Example<'a>]) -> BTreeMap<(Place<'a>, Place<'a>), BTreeSet<Witness>> {
+    let mut outcomes: BTreeMap<_, BTreeSet<Witness>> = BTreeMap::new();
     for Example { word, .. } in examples {
-        for step in steps(word) {
-            outcomes.entry(step).or_default().insert(word.witness);
+        for pair in word.pairs() {
+            outcomes.entry(pair).or_default().insert(word.witness);
         }
     }
     outcomes
 }
 
-/// How often what was seen behind what, with nothing before the first and behind the last.
-struct Followers<'a>(BTreeMap<Option<&'a str>, BTreeMap<Option<&'a str>, usize>>);
+/// How often what was seen behind what.
+struct Followers<'a>(BTreeMap<Place<'a>, BTreeMap<Place<'a>, usize>>);
 
 impl<'a> Followers<'a> {
     fn of(examples: &[Example<'a>]) -> Self {
         let mut next: BTreeMap<_, BTreeMap<_, usize>> = BTreeMap::new();
-        for (from, to) in examples.iter().flat_map(|example| steps(example.word)) {
+        for (from, to) in examples.iter().flat_map(|example| example.word.pairs()) {
             *next.entry(from).or_default().entry(to).or_default() += 1;
         }
         Self(next)
@@ -400,7 +401,7 @@ impl<'a> Followers<'a> {
 
     /// The bits that it takes to say the words.
     fn choices(&self) -> f64 {
-        let bits = |to: &BTreeMap<Option<&str>, usize>| {
+        let bits = |to: &BTreeMap<Place<'_>, usize>| {
             to.values().sum::<usize>() as f64 * (to.len() as f64).log2()
         };
         self.0.values().map(bits).sum()
@@ -412,14 +413,6 @@ impl<'a> Followers<'a> {
             |from| whole.0.get(from).map_or(1.0, |to| ((to.len() as f64).exp2() - 1.0).log2());
         self.0.keys().map(some).sum()
     }
-}
-
-/// A message and the one behind it; nothing before the first and behind the last.
-type Succession<'a> = (Option<&'a str>, Option<&'a str>);
-
-fn steps(word: &Word) -> impl Iterator<Item = Succession<'_>> {
-    let tags = || word.tokens.iter().map(|token| Some(token.tag.as_str()));
-    std::iter::once(None).chain(tags()).zip(tags().chain([None]))
 }
 
 #[cfg(test)]

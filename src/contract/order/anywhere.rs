@@ -66,13 +66,11 @@ fn candidates(words: &[Word]) -> Vec<String> {
     let mut before: BTreeMap<&str, BTreeSet<Place<'_>>> = BTreeMap::new();
     let mut talking = BTreeSet::new();
     for word in words {
-        let mut from = Place::Start;
         let mut last: BTreeMap<&str, &Token> = BTreeMap::new();
-        for token in &word.tokens {
-            if from != Place::Tag(&token.tag) {
+        for (token, (from, to)) in word.tokens.iter().zip(word.pairs()) {
+            if from != to {
                 before.entry(&token.tag).or_default().insert(from);
             }
-            from = Place::Tag(&token.tag);
             if last.insert(&token.tag, token).is_some_and(|last| !token.says_no_more_than(last)) {
                 talking.insert(token.tag.as_str());
             }

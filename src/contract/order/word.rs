@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::edges::{Letter, Witness};
+use super::edges::{Letter, Place, Witness};
 
 /// What guards and slices can see of an event. Any `Fn(&str) -> Option<String>` will do.
 pub trait Fields {
@@ -195,5 +195,11 @@ impl Word {
 
     pub(super) fn letters(&self) -> impl Iterator<Item = Letter<'_>> {
         self.tokens.iter().map(Token::letter)
+    }
+
+    /// Its types, each with the one behind it.
+    pub(in crate::contract) fn pairs(&self) -> impl Iterator<Item = (Place<'_>, Place<'_>)> {
+        let tags = self.tokens.iter().map(|token| Place::Tag(&token.tag));
+        std::iter::once(Place::Start).chain(tags.clone()).zip(tags.chain([Place::End]))
     }
 }
