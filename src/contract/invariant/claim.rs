@@ -170,6 +170,13 @@ pub struct Field {
     pub path: Path,
 }
 
+impl Field {
+    /// One of all events, by its path as it is written.
+    pub(super) fn of_all(path: &str) -> Self {
+        Self { tag: None, path: Path::written(path) }
+    }
+}
+
 /// Where a value stands: names with dots between them, `[]` behind the name of an array. Names that are
 /// not plain words are written as JSON strings.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -415,8 +422,8 @@ impl<'t> Parser<'t> {
         let steps = self.steps();
         match steps.as_slice() {
             [] => Err(self.no_field()),
-            [name] => Ok(Field { tag: None, path: Path::written(name) }),
-            ["_", path @ ..] => Ok(Field { tag: None, path: Path::written(&path.join(".")) }),
+            [name] => Ok(Field::of_all(name)),
+            ["_", path @ ..] => Ok(Field::of_all(&path.join("."))),
             [tag, path @ ..] => {
                 let tag = serde_json::from_str(tag).unwrap_or_else(|_| (*tag).to_owned());
                 Ok(Field { tag: Some(tag), path: Path::written(&path.join(".")) })

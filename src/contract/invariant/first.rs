@@ -8,19 +8,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::check::{At, Broken, Check};
-use super::claim::{Field, Invariant, Path};
-use super::holding::CHANCES;
+use super::claim::{Field, Invariant};
+use super::holding::{CHANCES, Trials};
 use super::learn::{FieldNumbers, Sights};
 
 /// What such fields say first, by the numbers of their paths.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Beginnings(BTreeMap<u32, BeginningTally>);
-
-#[derive(Debug, Clone, Default)]
-struct BeginningTally {
-    recordings: BTreeSet<u32>,
-    is_other: bool,
-}
+pub(super) struct Beginnings(BTreeMap<u32, Trials>);
 
 impl Beginnings {
     /// Learns from the messages of an answer.
@@ -31,21 +25,14 @@ impl Beginnings {
             if !is_index(names.spelled(sight.path)) || !seen.insert(sight.path) {
                 continue;
             }
-            let tally = self.0.entry(sight.path).or_default();
-            tally.is_other |= number != 0.0;
-            if (tally.recordings.len() as u64) < CHANCES {
-                tally.recordings.insert(recording);
-            }
+            self.0.entry(sight.path).or_default().see(recording, number == 0.0);
         }
     }
 
     /// Which of them always began with 0.
     pub(super) fn holding(&self, names: &FieldNumbers) -> Vec<Invariant> {
-        let holds =
-            |tally: &BeginningTally| !tally.is_other && tally.recordings.len() as u64 >= CHANCES;
-        let all = self.0.iter().filter(|(_, tally)| holds(tally));
-        let field = |path: u32| Field { tag: None, path: Path::written(names.spelled(path)) };
-        all.map(|(path, _)| Invariant::Begins(field(*path))).collect()
+        let all = self.0.iter().filter(|(_, trials)| trials.hold(CHANCES));
+        all.map(|(path, _)| Invariant::Begins(Field::of_all(names.spelled(*path)))).collect()
     }
 }
 

@@ -59,6 +59,13 @@ pub(super) struct Chances {
     held: u64,
 }
 
+/// Independent recordings in which something could have failed, and whether it ever did.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Trials {
+    recordings: BTreeSet<u32>,
+    is_broken: bool,
+}
+
 /// How often a field said what another one had said before.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Reference {
@@ -142,6 +149,21 @@ impl Chances {
 
     pub(super) fn hold(self) -> bool {
         self.had >= CHANCES && self.held == self.had
+    }
+}
+
+impl Trials {
+    /// It could have failed in a recording. More recordings than a few do not tell more.
+    pub(super) fn see(&mut self, recording: u32, held: bool) {
+        self.is_broken |= !held;
+        if (self.recordings.len() as u64) < CHANCES {
+            self.recordings.insert(recording);
+        }
+    }
+
+    /// Whether it never did, in so many recordings, which are no more than [`CHANCES`].
+    pub(super) fn hold(&self, fewest: u64) -> bool {
+        !self.is_broken && self.recordings.len() as u64 >= fewest
     }
 }
 

@@ -9,16 +9,16 @@
 //! by itself. But also what moves may do so in one direction only: a progress never falls, and a status that was left
 //! never comes back. And a request with a key that is sent again comes to the same thing again.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::hash::BuildHasher as _;
 
 use foldhash::fast::FixedState;
 
 use super::check::{At, Broken, Check, EventValue};
-use super::claim::{Field, Invariant, Path};
+use super::claim::{Field, Invariant};
 use super::earlier::Earlier;
 use super::echo::Said;
-use super::holding::{CHANCES, Chances};
+use super::holding::{CHANCES, Chances, Trials};
 use super::learn::{FieldNumbers, Map, Sight, Sights};
 use super::sorted::is_of_row;
 use super::tie::Tie;
@@ -60,7 +60,7 @@ pub(super) struct Kept {
     /// The answers that came when something had been made.
     answers: u64,
     /// How often a request that was sent again came to the same, by the path of its identifier.
-    again: BTreeMap<u32, AgainTally>,
+    again: BTreeMap<u32, Trials>,
 }
 
 /// What reads said in a place of things.
@@ -77,24 +77,15 @@ struct FieldTally {
 
 #[derive(Debug, Clone, Default)]
 struct TextTally {
-    recordings: BTreeSet<u32>,
+    trials: Trials,
     said: HashSet<Said, FixedState>,
-    is_broken: bool,
 }
 
 /// How often something moved in one direction, and whether it never moved in the other.
 #[derive(Debug, Clone, Default)]
 struct MoveTally {
-    recordings: BTreeSet<u32>,
+    trials: Trials,
     moves: u64,
-    is_broken: bool,
-}
-
-/// The recordings in which a request was sent again, and whether it once came to something else.
-#[derive(Debug, Clone, Default)]
-struct AgainTally {
-    recordings: BTreeSet<u32>,
-    is_broken: bool,
 }
 
 /// Numbers that rise so often and never fall do not do so by chance.
@@ -102,7 +93,7 @@ const MOVES: u64 = 10;
 
 /// A server that mints an identifier does not mint the same one twice by chance, but two recordings are what shows that
 /// it means it.
-const AGAIN: usize = 2;
+const AGAIN: u64 = 2;
 
 impl Kept {
     /// Learns from a message that is an answer by itself.
@@ -148,11 +139,11 @@ impl Kept {
 
     /// What was never otherwise, in so many recordings that it could have been.
     pub(super) fn holding(&self, names: &FieldNumbers) -> Vec<Invariant> {
-        let field = |path: u32| Field { tag: None, path: Path::written(names.spelled(path)) };
+        let field = |path: u32| Field::of_all(names.spelled(path));
         let tied = self.fields.iter().flat_map(|((key, path), seen)| {
             seen.ties().map(|tie| Invariant::Tied(tie, field(*path), field(*key)))
         });
-        let again = self.again.iter().filter(|(_, seen)| seen.holds());
+        let again = self.again.iter().filter(|(_, seen)| seen.hold(AGAIN));
         let again = again.map(|(path, _)| Invariant::Again(field(*path)));
         let all = self.lists.iter().filter(|(_, listed)| listed.always(self.answers));
         let list = all.map(|(path, _)| *path).min_by_key(|path| names.spelled(*path).len());
@@ -232,49 +223,28 @@ impl FieldTally {
 
 impl MoveTally {
     fn see(&mut self, recording: u32, moves: bool, is_back: bool) {
-        self.is_broken |= is_back;
         self.moves += u64::from(moves);
-        if moves && !enough(self.recordings.len()) {
-            self.recordings.insert(recording);
+        if moves || is_back {
+            self.trials.see(recording, !is_back);
         }
     }
 
     fn holds(&self, moves: u64) -> bool {
-        !self.is_broken && self.moves >= moves && enough(self.recordings.len())
-    }
-}
-
-impl AgainTally {
-    fn see(&mut self, recording: u32, is_same: bool) {
-        self.is_broken |= !is_same;
-        if self.recordings.len() < AGAIN {
-            self.recordings.insert(recording);
-        }
-    }
-
-    fn holds(&self) -> bool {
-        !self.is_broken && self.recordings.len() >= AGAIN
+        self.moves >= moves && self.trials.hold(CHANCES)
     }
 }
 
 impl TextTally {
     fn see(&mut self, recording: u32, is_same: bool, said: Said) {
-        self.is_broken |= !is_same;
-        if !enough(self.recordings.len()) {
-            self.recordings.insert(recording);
-        }
-        if !enough(self.said.len()) {
+        self.trials.see(recording, is_same);
+        if (self.said.len() as u64) < CHANCES {
             self.said.insert(said);
         }
     }
 
     fn holds(&self) -> bool {
-        !self.is_broken && enough(self.recordings.len()) && enough(self.said.len())
+        self.trials.hold(CHANCES) && self.said.len() as u64 >= CHANCES
     }
-}
-
-fn enough(count: usize) -> bool {
-    count as u64 >= CHANCES
 }
 
 impl IdentifiedObject<'_> {

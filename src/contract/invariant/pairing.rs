@@ -16,8 +16,8 @@ use std::hash::BuildHasher as _;
 
 use foldhash::fast::FixedState;
 
-use super::claim::{Field, Invariant, Path};
-use super::holding::CHANCES;
+use super::claim::{Field, Invariant};
+use super::holding::{CHANCES, Trials};
 use super::learn::{FieldNumbers, Map, Sight, Sights};
 use super::number::CHANCE;
 use super::tie::Tie;
@@ -48,8 +48,7 @@ struct Together {
     is_broken: bool,
     /// How improbable it is by chance, in bits.
     bits: f64,
-    /// Independent recordings in which it could have failed.
-    witnesses: BTreeSet<u32>,
+    trials: Trials,
 }
 
 /// What a field says in the messages that have it, by their numbers.
@@ -75,9 +74,7 @@ impl Pairs {
                     None => *together = Together { is_broken: true, ..Together::default() },
                     Some(bits) if bits > 0.0 => {
                         together.bits += bits;
-                        if together.witnesses.len() < CHANCES as usize {
-                            together.witnesses.insert(witness);
-                        }
+                        together.trials.see(witness, true);
                     }
                     Some(_) => {}
                 }
@@ -109,16 +106,14 @@ impl Pairs {
             !it.is_broken
                 && !self.words.contains(path)
                 && it.bits >= enough
-                && it.witnesses.len() >= CHANCES as usize
+                && it.trials.hold(CHANCES)
         });
         let spelled = |path: u32| names.spelled(path);
         let shown: BTreeSet<(&str, &str)> =
             shown.map(|((path, to), _)| (spelled(*path), spelled(*to))).collect();
-        let field = |path: &str| Field { tag: None, path: Path::written(path) };
-        telling(&shown)
-            .into_iter()
-            .map(|(path, to)| Invariant::Tied(Tie::OnePer, field(path), field(to)))
-            .collect()
+        let tied =
+            |(path, to)| Invariant::Tied(Tie::OnePer, Field::of_all(path), Field::of_all(to));
+        telling(&shown).into_iter().map(tied).collect()
     }
 }
 

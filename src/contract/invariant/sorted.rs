@@ -175,8 +175,7 @@ fn in_order<'n>(seen: &FieldOrders, names: &'n FieldNumbers) -> BTreeMap<&'n str
         let holding = Direction::ALL.into_iter().zip(seen.broken);
         for (direction, _) in holding.filter(|(_, broken)| !broken) {
             let path = names.spelled(*field);
-            let field = Field { tag: None, path: Path::written(path) };
-            lists.entry(list(path)).or_default().push((field, direction));
+            lists.entry(list(path)).or_default().push((Field::of_all(path), direction));
         }
     }
     lists.values_mut().for_each(|keys| keys.sort());

@@ -1,14 +1,14 @@
 //! Texts that come in pieces, and are said as a whole in the end.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::hash::BuildHasher as _;
 use std::rc::Rc;
 
 use foldhash::fast::{FixedState, RandomState};
 
 use super::claim::{Field, Invariant};
-use super::holding::CHANCES;
+use super::holding::{CHANCES, Trials};
 use super::learn::{FieldNumbers, Map, PAIRS, Sight, Sights};
 use super::tie::Tie;
 use super::trace::Comparable;
@@ -41,8 +41,7 @@ pub(super) struct Texts {
 #[derive(Debug, Clone, Default)]
 struct Held {
     times: u64,
-    /// Independent recordings in which it could have failed.
-    witnesses: BTreeSet<u32>,
+    trials: Trials,
 }
 
 /// What one field has said in a trace, in order.
@@ -215,8 +214,8 @@ impl Texts {
     fn hold(&mut self, pair: (u32, u32), witness: u32, could_fail: bool) {
         let held = self.held.entry(pair).or_default();
         held.times += 1;
-        if could_fail && held.witnesses.len() < CHANCES as usize {
-            held.witnesses.insert(witness);
+        if could_fail {
+            held.trials.see(witness, true);
         }
     }
 
@@ -229,7 +228,7 @@ impl Texts {
             } else {
                 (Tie::Joins, self.said.get(field))
             };
-            if times == Some(&held.times) && held.witnesses.len() >= CHANCES as usize {
+            if times == Some(&held.times) && held.trials.hold(CHANCES) {
                 found.push((names.get(*field).clone(), names.get(*of).clone(), tie));
             }
         }

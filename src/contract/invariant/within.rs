@@ -5,10 +5,10 @@
 //! What servers mint is never the same by chance, so few recordings show it. But a page may end before what its rows
 //! refer to, and a small one shows that late: more of them have to.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
-use super::claim::{Field, Invariant, Path, Referred};
-use super::holding::CHANCES;
+use super::claim::{Field, Invariant, Referred};
+use super::holding::{CHANCES, Trials};
 use super::learn::{FieldNumbers, Map, Sight, Sights, keys};
 use super::sorted::is_of_row;
 use super::trace::RowNumber;
@@ -18,14 +18,7 @@ const MOST: usize = 16;
 
 /// How often what a field says is said by the rows of a list, by the numbers of the paths.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Within(BTreeMap<(u32, u32), RowTally>);
-
-#[derive(Debug, Clone, Default)]
-struct RowTally {
-    /// The recordings in which it is said by another row than its own.
-    recordings: BTreeSet<u32>,
-    is_broken: bool,
-}
+pub(super) struct Within(BTreeMap<(u32, u32), Trials>);
 
 impl Within {
     /// Learns from messages that are answers by themselves.
@@ -39,16 +32,13 @@ impl Within {
             for (to, rows) in fields.iter().filter(|(to, _)| is_of_row(names.spelled(**to))) {
                 let said: HashSet<&str> = rows.iter().map(|(_, key)| *key).collect();
                 for (from, all) in fields.iter().filter(|(from, _)| *from != to) {
-                    let seen = self.0.entry((*from, *to)).or_default();
-                    seen.is_broken |= !all.iter().all(|(_, key)| said.contains(key));
+                    let is_said = all.iter().all(|(_, key)| said.contains(key));
                     let is_own = |row: RowNumber, key: &str| {
                         rows.iter().any(|(it, own)| it.row == row && *own == key)
                     };
-                    let is_shown = !seen.is_broken
-                        && said.len() > 1
-                        && all.iter().any(|(it, key)| !is_own(it.row, key));
-                    if is_shown {
-                        seen.recordings.insert(recording);
+                    let is_other = || all.iter().any(|(it, key)| !is_own(it.row, key));
+                    if !is_said || said.len() > 1 && is_other() {
+                        self.0.entry((*from, *to)).or_default().see(recording, is_said);
                     }
                 }
             }
@@ -58,13 +48,12 @@ impl Within {
     /// What was always said by a row, and not by its own alone: by the list with the shortest name.
     pub(super) fn holding(&self, names: &FieldNumbers) -> Vec<Invariant> {
         let mut found: BTreeMap<u32, u32> = BTreeMap::new();
-        let holds = |seen: &RowTally| !seen.is_broken && seen.recordings.len() as u64 >= CHANCES;
-        for ((from, to), _) in self.0.iter().filter(|(_, seen)| holds(seen)) {
+        for ((from, to), _) in self.0.iter().filter(|(_, seen)| seen.hold(CHANCES)) {
             let best = found.entry(*from).or_insert(*to);
             *best =
                 [*best, *to].into_iter().min_by_key(|it| names.spelled(*it).len()).unwrap_or(*to);
         }
-        let field = |path: u32| Field { tag: None, path: Path::written(names.spelled(path)) };
+        let field = |path: u32| Field::of_all(names.spelled(path));
         let refers =
             |(from, to): (u32, u32)| Invariant::Refers(field(from), field(to), Referred::Some);
         found.into_iter().map(refers).collect()
