@@ -60,21 +60,22 @@ pub fn difference(recorded: &str, asked: &str, colour: Colour) -> String {
 /// The lines in which two texts differ, for a place among others on a terminal of 80 columns.
 pub(super) fn hunk(recorded: &str, asked: &str) -> Vec<String> {
     const COLUMNS: usize = 72;
-    let [recorded, asked] = near_difference([recorded, asked], COLUMNS);
+    let are_lines = [recorded, asked].iter().any(|text| text.contains('\n'));
+    let most = if are_lines { usize::MAX } else { COLUMNS - 3 };
+    let [recorded, asked] = near_difference([recorded, asked], most, BEFORE);
     LineLayout { context: 1, most: 20, columns: COLUMNS, ..LINES }.of(&recorded, &asked)
 }
 
-/// Two texts of one line from shortly before the first letter that differs on, where that stands too far behind to be
-/// seen: a long word has no parts that a line could be cut at.
-fn near_difference([one, other]: [&str; 2], columns: usize) -> [Cow<'_, str>; 2] {
-    let pairs = one.char_indices().zip(other.chars());
-    let alike: Vec<usize> =
-        pairs.take_while(|((_, one), other)| one == other).map(|((at, _), _)| at).collect();
-    if alike.len() + 2 < columns || [one, other].iter().any(|text| text.contains('\n')) {
-        return [one, other].map(Cow::Borrowed);
+/// Two texts from so many letters before the first one that differs on, where more than `most` stand before that: a
+/// long word has no parts that a line could be cut at.
+pub(super) fn near_difference(texts: [&str; 2], most: usize, before: usize) -> [Cow<'_, str>; 2] {
+    let [one, other] = texts;
+    let same = one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count();
+    if same <= most {
+        return texts.map(Cow::Borrowed);
     }
-    let from = alike[alike.len() - BEFORE];
-    [one, other].map(|text| Cow::Owned(format!("…{}", &text[from..])))
+    let rest = |text: &str| text.chars().skip(same - before).collect::<String>();
+    texts.map(|text| Cow::Owned(format!("…{}", rest(text))))
 }
 
 /// The lines in which two texts differ, each whole, for a place that scrolls.

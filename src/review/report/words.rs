@@ -2,7 +2,7 @@
 
 use similar::{Algorithm, DiffOp, DiffableStr as _, capture_diff_slices, group_diff_ops};
 
-use super::difference::hunk;
+use super::difference::{hunk, near_difference};
 use super::line::{boundary, count, cut, visible, width};
 
 /// The columns that a value may take: a terminal of 80 less what stands before it.
@@ -75,13 +75,7 @@ fn place(group: &[DiffOp], olds: &[&str], news: &[&str]) -> Vec<String> {
         format!("{before}{}{behind}", words[range].concat())
     };
     let (old, new) = (text(olds, old_range), text(news, new_range));
-    let same = old.chars().zip(new.chars()).take_while(|(one, other)| one == other).count();
-    let [old, new] = [old, new].map(|text| {
-        if same <= COLUMNS / 2 {
-            return text;
-        }
-        format!("…{}", text.chars().skip(same - BEFORE).collect::<String>())
-    });
+    let [old, new] = near_difference([&old, &new], COLUMNS / 2, BEFORE);
     vec![format!("- {}", cut(&old, COLUMNS)), format!("+ {}", cut(&new, COLUMNS))]
 }
 
