@@ -155,6 +155,20 @@ POST /chat -> 200 text/event-stream
 }
 
 #[test]
+fn the_items_of_a_stream_of_events_are_events() {
+    let exported = to_open_api(&contracts(&[
+        "GET /a -> 200 text/event-stream\n  events\n    [integer]\n",
+        "GET /a -> 200 application/x-ndjson\n  events\n    [integer]\n",
+    ]));
+
+    let kinds = &exported["paths"]["/a"]["get"]["responses"]["200"]["content"];
+    let item = json!({"type": "array", "items": {"type": "integer"}});
+    let data = &kinds["text/event-stream"]["itemSchema"]["properties"]["data"];
+    assert_eq!(data["contentSchema"], item);
+    assert_eq!(kinds["application/x-ndjson"]["itemSchema"], item);
+}
+
+#[test]
 fn one_contract_is_one_schema_and_several_are_definitions() {
     let texts =
         ["GET /a -> 200 application/json\n  body\n    object\n      n: integer\n", "GET /b -> 204"];

@@ -745,18 +745,6 @@ mod exporting {
         );
     }
 
-    #[test]
-    fn the_items_of_a_stream_of_events_are_events() {
-        let schema = Schema::parse("[integer]").unwrap();
-
-        let events = schema.to_open_api_stream("text/event-stream; charset=utf-8");
-        let lines = schema.to_open_api_stream("application/x-ndjson");
-
-        let item = json!({"type": "array", "items": {"type": "integer"}});
-        assert_eq!(events["itemSchema"]["properties"]["data"]["contentSchema"], item);
-        assert_eq!(lines, json!({"itemSchema": item}));
-    }
-
     /// The words of JSON Schema that are written, as the specification has them.
     pub fn holds(schema: &Value, value: &Value) -> bool {
         let Some(words) = schema.as_object() else { return schema == &json!(true) };

@@ -6,11 +6,9 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::document::METHODS;
-use crate::contract::shape::Schema;
+use crate::contract::shape::DIALECT;
 use crate::contract::{Contract, Endpoint, Kinds};
 use crate::message::DONE;
-
-const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Contracts as JSON Schema: one contract as the schema of its answers (of the messages of a stream),
 /// several as `$defs`, by the names of their files. Contracts that say nothing of JSON are left out.
@@ -51,23 +49,16 @@ fn of_messages(contract: &Contract, events: &Kinds) -> Value {
 /// What messages look like: those of one kind, or of any.
 fn of_kinds(kinds: &Kinds) -> Value {
     match kinds {
-        Kinds::One(schema) => plain(schema),
+        Kinds::One(schema) => schema.to_object_schema(),
         Kinds::Each(kinds) => {
             let each = kinds.iter().map(|(kind, schema)| {
-                let mut schema = plain(schema);
+                let mut schema = schema.to_object_schema();
                 schema["title"] = kind.as_str().into();
                 schema
             });
             json!({"anyOf": each.collect::<Vec<_>>()})
         }
     }
-}
-
-/// A schema that stands within a document.
-fn plain(schema: &Schema) -> Value {
-    let mut schema = schema.to_json_schema();
-    schema.as_object_mut().map(|members| members.remove("$schema"));
-    schema
 }
 
 fn free_name(name: &str, taken: &Map<String, Value>) -> String {
@@ -130,18 +121,30 @@ fn add(contract: &Contract, response: &mut Map<String, Value>) {
     members(response, "content").insert(media.clone(), kind);
 }
 
+/// The media type object of a stream (OpenAPI 3.2, section 4.14). Its items are the messages; those of
+/// `text/event-stream` are events, whose `data` holds the JSON text.
 fn stream(contract: &Contract, events: &Kinds) -> Value {
-    let mut kind = Schema::any().to_open_api_stream(&contract.endpoint.media);
-    match kind.pointer_mut("/itemSchema/properties/data") {
-        None => kind["itemSchema"] = of_messages(contract, events),
-        Some(data) => {
-            data["contentSchema"] = of_messages(contract, events);
-            if told(contract).is_some_and(|told| told.contains(DONE)) {
-                *data = json!({"anyOf": [{"const": DONE}, data.take()]});
-            }
-        }
+    let item = of_messages(contract, events);
+    if !contract.endpoint.media.starts_with("text/event-stream") {
+        return json!({"itemSchema": item});
     }
-    kind
+    let mut data =
+        json!({"type": "string", "contentMediaType": "application/json", "contentSchema": item});
+    if told(contract).is_some_and(|told| told.contains(DONE)) {
+        data = json!({"anyOf": [{"const": DONE}, data]});
+    }
+    json!({
+        "itemSchema": {
+            "type": "object",
+            "required": ["data"],
+            "properties": {
+                "data": data,
+                "event": {"type": "string"},
+                "id": {"type": "string"},
+                "retry": {"type": "integer", "minimum": 0},
+            },
+        },
+    })
 }
 
 /// The order and the invariants, as the contract writes them.

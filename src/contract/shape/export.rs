@@ -10,46 +10,24 @@ use super::show::shown;
 const SHORTEST: usize = 8;
 
 /// The dialect that is written.
-const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+pub(in crate::contract) const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 impl Schema {
     /// It as a JSON Schema 2020-12 document that accepts the same.
     ///
     /// Formats are asserted by `pattern` as well, since `format` alone asserts nothing.
     pub fn to_json_schema(&self) -> Value {
-        let mut schema = match self.subschema() {
-            Value::Object(members) => members,
-            other => Map::from_iter([("allOf".to_owned(), json!([other]))]),
-        };
-        schema.insert("$schema".to_owned(), DIALECT.into());
-        schema.into()
+        let mut schema = self.to_object_schema();
+        schema["$schema"] = DIALECT.into();
+        schema
     }
 
-    /// The media type object of a stream whose items are so, for the `content` of an OpenAPI 3.2
-    /// response (section 4.14, *Media Type Object*: `itemSchema`).
-    ///
-    /// The items of `text/event-stream` are events, whose `data` holds the JSON text; those of other
-    /// streams, such as `application/x-ndjson`, are the values themselves.
-    pub fn to_open_api_stream(&self, media_type: &str) -> Value {
-        let item = if media_type.starts_with("text/event-stream") {
-            json!({
-                "type": "object",
-                "required": ["data"],
-                "properties": {
-                    "data": {
-                        "type": "string",
-                        "contentMediaType": "application/json",
-                        "contentSchema": self.subschema(),
-                    },
-                    "event": {"type": "string"},
-                    "id": {"type": "string"},
-                    "retry": {"type": "integer", "minimum": 0},
-                },
-            })
-        } else {
-            self.subschema()
-        };
-        json!({"itemSchema": item})
+    /// The same within a document, as an object.
+    pub(in crate::contract) fn to_object_schema(&self) -> Value {
+        match self.subschema() {
+            schema @ Value::Object(_) => schema,
+            other => json!({"allOf": [other]}),
+        }
     }
 
     fn subschema(&self) -> Value {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use super::export::DIALECT;
 use super::loss::WrittenPath;
 use super::schema::{Array, Field, Fields, Object, Presence, Rest, Schema, Text, Union};
 use super::tuple;
@@ -106,8 +107,7 @@ impl Gain {
     pub fn to_json_schema(&self) -> Value {
         let name = self.place.last().map_or("", String::as_str);
         let place = tuple::index(name);
-        let mut schema = self.schema.to_json_schema();
-        let dialect = schema.as_object_mut().and_then(|members| members.remove("$schema"));
+        let schema = self.schema.to_object_schema();
         let mut schema = match &self.what {
             Gained::Missing if place.is_some() => json!({"type": "array", "maxItems": place}),
             Gained::Field if place.is_some() => {
@@ -119,9 +119,7 @@ impl Gain {
             }
             _ => schema,
         };
-        if let (Some(members), Some(dialect)) = (schema.as_object_mut(), dialect) {
-            members.insert("$schema".to_owned(), dialect);
-        }
+        schema["$schema"] = DIALECT.into();
         schema
     }
 }

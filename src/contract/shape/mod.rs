@@ -34,6 +34,7 @@ pub use accept::{Fault, Violation};
 pub use census::Share;
 pub(crate) use census::{Census, EvidenceSource, Recordings};
 pub use evidence::{Claim, Evidence, Tally, Witness, Witnesses};
+pub(in crate::contract) use export::DIALECT;
 pub use format::Format;
 pub use gain::{Gain, Gained};
 pub(crate) use learn::{Around, evidence};
