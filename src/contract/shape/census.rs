@@ -284,15 +284,13 @@ impl<'s> Census<'s> {
 impl Schema {
     /// Whether a value is of the only type that it allows.
     fn is_of_type(&self, value: json::Text<'_>) -> bool {
-        match value.container() {
-            Some(json::Container::Array) => self.array.is_some(),
-            Some(json::Container::Object) => self.object.is_some(),
-            None => match value.as_str().trim_ascii_start().as_bytes().first() {
-                Some(b'n') => self.null,
-                Some(b't' | b'f') => self.boolean,
-                Some(b'"') => self.string.is_some(),
-                _ => self.number.is_some() || !self.codes.is_empty(),
-            },
+        match json::kind(value.as_str()) {
+            Some("array") => self.array.is_some(),
+            Some("object") => self.object.is_some(),
+            Some("null") => self.null,
+            Some("boolean") => self.boolean,
+            Some("string") => self.string.is_some(),
+            _ => self.number.is_some() || !self.codes.is_empty(),
         }
     }
 }
