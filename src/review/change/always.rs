@@ -27,7 +27,7 @@ use crate::contract::invariant::{Field, Invariant};
 use crate::contract::order::{FEWEST, exact};
 use crate::contract::{Answer, Contract, cassette_of};
 use crate::identity::{Meaning, identifiers, is_moment, stands_for};
-use crate::text::json::Text;
+use crate::text::json::{Text, pointer};
 
 /// So many letters and digits behind a prefix are drawn by lot.
 const DRAWN: usize = 8;
@@ -191,8 +191,7 @@ fn of_same<'a>(
 
 /// A pointer in which all elements of a list are one.
 fn without_numbers(pointer: &str) -> String {
-    let is_number = |step: &&str| !step.is_empty() && step.bytes().all(|it| it.is_ascii_digit());
-    pointer.split('/').filter(|step| !is_number(step)).collect::<Vec<_>>().join("/")
+    pointer.split('/').filter(|step| !pointer::is_index(step)).collect::<Vec<_>>().join("/")
 }
 
 /// What stood at a place, and what stands there now.
