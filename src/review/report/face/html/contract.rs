@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use similar::{ChangeTag, TextDiff};
+use similar::TextDiff;
 
 use super::markup::Budget;
 use super::railroad::{Track, merged};
@@ -51,19 +51,13 @@ fn verdicts(report: &Report, pair: &ContractPair) -> String {
 
 /// The lines of both texts: a sign, and the parts of a line, of which every second one differs.
 fn lines(pair: &ContractPair) -> Vec<Vec<String>> {
-    let text = |side: &'_ Option<String>| side.clone().unwrap_or_default();
-    let (old, new) = (text(&pair.old), text(&pair.new));
-    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let [old, new]: [Vec<&str>; 2] =
+        [&pair.old, &pair.new].map(|text| text.as_deref().unwrap_or_default().lines().collect());
     let diff = TextDiff::from_slices(&old, &new);
     // No deadline, because a time limit would make the result depend on the machine.
     let changes = diff.ops().iter().flat_map(|op| diff.iter_inline_changes_deadline(op, None));
     let line = |change: similar::InlineChange<'_, str>| {
-        let sign = match change.tag() {
-            ChangeTag::Equal => " ",
-            ChangeTag::Delete => "-",
-            ChangeTag::Insert => "+",
-        };
-        let mut parts = vec![sign.to_owned()];
+        let mut parts = vec![change.tag().to_string()];
         for (differs, part) in change.values() {
             // The first part is one that does not differ.
             if *differs == (parts.len() % 2 == 1) {
