@@ -16,7 +16,8 @@ pub fn to_json_schema(contracts: &[Contract]) -> Value {
     let mut schemas = Map::new();
     for contract in contracts {
         if let Some(schema) = of_contract(contract) {
-            schemas.insert(free_name(&contract.endpoint.slug(), &schemas), schema);
+            let name = free(&contract.endpoint.slug(), '-', |name| !schemas.contains_key(name));
+            schemas.insert(name, schema);
         }
     }
     if schemas.len() > 1 {
@@ -61,10 +62,10 @@ fn of_kinds(kinds: &Kinds) -> Value {
     }
 }
 
-fn free_name(name: &str, taken: &Map<String, Value>) -> String {
-    let numbered = (2..).map(|number| format!("{name}-{number}"));
-    let mut names = std::iter::once(name.to_owned()).chain(numbered);
-    names.find(|name| !taken.contains_key(name)).unwrap_or_default()
+/// A name, with a number behind it if it is taken.
+fn free(name: &str, sign: char, is_free: impl FnMut(&String) -> bool) -> String {
+    let numbered = (2..).map(|number| format!("{name}{sign}{number}"));
+    std::iter::once(name.to_owned()).chain(numbered).find(is_free).unwrap_or_default()
 }
 
 /// Contracts as one OpenAPI 3.2 document. Streams have an `itemSchema`; what OpenAPI has no words for,
@@ -170,9 +171,7 @@ fn distinct(path: &str) -> (String, Vec<String>) {
     let (mut taken, mut names) = (BTreeSet::new(), Vec::new());
     let segments = path.split('/').map(|segment| {
         let Some(name) = open_place(segment) else { return segment.to_owned() };
-        let numbered = (2..).map(|number| format!("{name}_{number}"));
-        let mut free = std::iter::once(name.to_owned()).chain(numbered);
-        let name = free.find(|name| taken.insert(name.clone())).unwrap_or_default();
+        let name = free(name, '_', |name| taken.insert(name.clone()));
         names.push(name.clone());
         format!("{{{name}}}")
     });
