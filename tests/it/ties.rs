@@ -340,7 +340,7 @@ fn pieces_refer_to_the_message_that_opens_them() {
         let (text, thought) = (format!("msg-{recording}4f1"), format!("reason-{recording}4f1"));
         let mut events =
             vec![("start".to_owned(), json!({"run": format!("run-{recording}4f1")}).to_string())];
-        if recording % 4 == 0 {
+        if recording.is_multiple_of(4) {
             events.extend([opened("thought", &thought), piece("thought", &thought)]);
         }
         events.push(opened("text", &text));
