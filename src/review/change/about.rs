@@ -98,11 +98,20 @@ impl About {
 
     /// Whether an answer says one of these words there.
     pub(super) fn says_any(&self, answer: &Answer, part: Part, words: &[String]) -> bool {
-        let Self::Values { kind, place } = self else { return false };
-        let is_said =
-            |said: Text<'_>| said.string().is_some_and(|it| words.iter().any(|word| *word == *it));
-        values(answer, part, kind.as_deref())
-            .any(|value| find(value, None, place, &mut |said, _| is_said(said)))
+        self.texts(answer, part).iter().any(|text| words.iter().any(|word| *word == **text))
+    }
+
+    /// The texts that an answer has there.
+    pub(super) fn texts<'a>(&self, answer: &'a Answer, part: Part) -> Vec<Cow<'a, str>> {
+        let Self::Values { kind, place } = self else { return Vec::new() };
+        let mut texts = Vec::new();
+        for value in values(answer, part, kind.as_deref()) {
+            find(value, None, place, &mut |said, _| {
+                texts.extend(said.string());
+                false
+            });
+        }
+        texts
     }
 
     /// Whether the members of what stands there have the names that the client gave to those of a field of the same

@@ -19,6 +19,7 @@ mod codes;
 mod compare;
 mod cut;
 mod draft;
+mod endless;
 mod exchange;
 mod excuse;
 mod forms;

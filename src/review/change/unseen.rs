@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::always::Question;
 use super::draft::{Draft, tag_gone};
+use super::endless;
 use super::instead::{hardly_chance, recordings};
 use super::report::{Part, Verdict};
 use super::rule::Rule;
@@ -46,6 +47,7 @@ pub(super) fn add(drafts: &mut Vec<Draft>, was: &Contract, [before, answers]: [&
         counted = seen.chain(was.messages(before)).collect();
         &counted
     };
+    endless::add(drafts, was, [before, answers]);
     let often = known.values().filter(|share| share.is_often()).count();
     for (key, now, draft) in gone.into_iter().chain(types_gone(was, known, answers)) {
         let share = known.get(&key).copied().filter(|share| share.is_often());
@@ -72,7 +74,7 @@ fn leaves_untold(draft: &Draft, gone: &Loss) -> bool {
 }
 
 /// The answers of before to such requests as are asked now, if they are enough: only a first page may have a cursor.
-fn asked_alike<'a>(before: &'a [Answer], answers: &[Answer]) -> Vec<&'a Answer> {
+pub(super) fn asked_alike<'a>(before: &'a [Answer], answers: &[Answer]) -> Vec<&'a Answer> {
     let asked: HashSet<u64> = answers.iter().map(|it| Question::of(it).places).collect();
     let is_asked = |answer: &&Answer| asked.contains(&Question::of(answer).places);
     let alike: Vec<&Answer> = before.iter().filter(is_asked).collect();

@@ -193,8 +193,8 @@ impl Sides<'_> {
         gone: &[String],
         known: &SideRecordings<'_>,
     ) -> Option<Weight> {
-        let said: Vec<&Answer> =
-            self.old.iter().filter(|it| draft.about.says_any(it, draft.part, gone)).collect();
+        let said = |it: &&Answer| draft.about.says_any(it, draft.part, gone);
+        let said: Vec<&Answer> = self.old.iter().filter(said).collect();
         let was_told = |now: &Answer| {
             let mut told = said.iter().filter(|it| it.place == now.place);
             told.any(|it| Question::of(now).says_as(&Question::of(it)))

@@ -1,5 +1,6 @@
 //! What is kept and comes again in each recording.
 
+use retape::cassette::{Interaction, Request};
 use retape::contract::Contract;
 use retape::review::change::Verdict;
 use retape::{Cassette, Name};
@@ -167,4 +168,50 @@ fn one_more_thing_in_a_list_is_no_other_thing() {
     for told in other.iter().chain(&twice).chain(&kind) {
         assert!(told.iter().any(|it| it.starts_with("breaking value-")), "{told:?}");
     }
+}
+
+/// Lists that each come in pages, of which the last has no token or, if they are endless, has one.
+fn lists(prefix: &str, is_endless: bool) -> Vec<(Name, Cassette)> {
+    let list = |number: usize| {
+        let pages = 2 + number % 3;
+        let page = |page: usize| {
+            let token = |page: usize| format!("tok{prefix}{number}x{page}a9");
+            let path = match page {
+                0 => format!("/users?team={prefix}{number}"),
+                _ => format!("/users?team={prefix}{number}&after={}", token(page)),
+            };
+            let is_last = page + 1 == pages && !is_endless;
+            let next =
+                if is_last { String::new() } else { format!(r#","next":"{}""#, token(page + 1)) };
+            let said = format!(r#"{{"data":[{{"n":{page}}}]{next}}}"#);
+            Interaction { request: Request::of("GET", path), ..exchange("", "", 200, &[&said]) }
+        };
+        let interactions = (0..pages).map(page).collect();
+        let name = Name::new(format!("list-{prefix}{number}")).unwrap();
+        (name, Cassette { interactions, ..Cassette::default() })
+    };
+    (0..10).map(list).collect()
+}
+
+#[test]
+fn pages_that_come_to_no_end_are_told() {
+    let (old, again, endless) = (lists("a", false), lists("b", false), lists("b", true));
+
+    for told in [told(&compared(&old, &endless)), told(&checked(&old, &endless))] {
+        let what = "`next` always comes now: clients that go on with it come to no end";
+        assert_eq!(told, [format!("unproven value-other: {what}")]);
+    }
+    for told in [told(&compared(&old, &again)), told(&checked(&old, &again))] {
+        assert_eq!(told, [""; 0]);
+    }
+    // What nobody goes on with may come as often as it likes.
+    let plain = |side: Vec<(Name, Cassette)>| {
+        let mut side = side;
+        for interaction in side.iter_mut().flat_map(|(_, it)| &mut it.interactions) {
+            interaction.request.path = interaction.request.path.replace("tok", "kot");
+        }
+        side
+    };
+    let told = told(&compared(&plain(old), &plain(endless)));
+    assert_eq!(told, [""; 0]);
 }
