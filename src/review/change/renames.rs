@@ -11,28 +11,41 @@ use crate::contract::shape::{Gain, Gained, Loss, Lost, Schema};
 /// So many fields that moved are named.
 const NAMED: usize = 3;
 
-/// Fields that are gone where a new one beside them holds them all.
+/// Fields that moved into a new one beside them, or out of one that is gone.
 pub(super) struct Wrap {
-    into: String,
+    around: String,
     fields: Vec<String>,
+    is_out: bool,
+    /// How many others that always were in it are gone with it.
+    lost: usize,
 }
 
-/// The new fields that hold several of those that are gone, each as it was: a whole object moved into one of its
-/// members. What is something else there is told as gone.
+/// The new fields that hold several of those that are gone, each as it was, and those that are gone of which several are
+/// new beside them: a whole object moved into one of its members, or one of them took its place. What is something else
+/// there is told as gone.
 pub(super) fn wraps(gains: &[Gain], is_gone: &dyn Fn(&Gain) -> bool) -> Vec<Wrap> {
-    let gone = || gains.iter().filter(|gain| gain.what == Gained::Missing && is_gone(gain));
-    let wrap = |new: &Gain| {
-        let (_, beside) = new.place.split_last()?;
-        let is_held = |gain: &&Gain| {
+    let (gone, new): (Vec<&Gain>, Vec<&Gain>) = gains
+        .iter()
+        .filter(|gain| gain.what == Gained::Field || gain.what == Gained::Missing && is_gone(gain))
+        .partition(|gain| gain.what == Gained::Missing);
+    let wrap = |around: &Gain, others: &[&Gain], is_out: bool| {
+        let (_, beside) = around.place.split_last()?;
+        let is_held = |gain: &&&Gain| {
             let Some((name, beside_it)) = gain.place.split_last() else { return false };
-            let held = new.schema.required(name);
-            beside_it == beside && held.is_some_and(|held| gain.schema.covers(held))
+            let covers = |held: &Schema| match is_out {
+                true => held.covers(&gain.schema),
+                false => gain.schema.covers(held),
+            };
+            beside_it == beside && around.schema.required(name).is_some_and(covers)
         };
-        let fields: Vec<String> = gone().filter(is_held).map(Gain::at).collect();
-        (fields.len() > 1).then(|| Wrap { into: new.at(), fields })
+        let fields: Vec<String> = others.iter().filter(is_held).map(|it| it.at()).collect();
+        let lost = around.schema.always_at(&[]).len().saturating_sub(fields.len());
+        let lost = if is_out { lost } else { 0 };
+        (fields.len() > 1).then(|| Wrap { around: around.at(), fields, is_out, lost })
     };
+    let into = new.iter().filter_map(|around| wrap(around, &gone, false));
     let wraps: Vec<Wrap> =
-        gains.iter().filter(|gain| gain.what == Gained::Field).filter_map(wrap).collect();
+        into.chain(gone.iter().filter_map(|around| wrap(around, &new, true))).collect();
     // Which of several it is nobody knows.
     let is_only = |wrap: &&Wrap| {
         let others =
@@ -43,19 +56,32 @@ pub(super) fn wraps(gains: &[Gain], is_gone: &dyn Fn(&Gain) -> bool) -> Vec<Wrap
     wraps.into_iter().zip(only).filter(|(_, is_only)| *is_only).map(|(wrap, _)| wrap).collect()
 }
 
-/// Tells of fields that moved into a new one as one change.
+/// Tells of fields that moved into a new one, or out of one that is gone, as one change.
 pub(super) fn wrap(drafts: &mut Vec<Draft>, wraps: &[Wrap], part: Part) {
-    for Wrap { into, fields } in wraps {
-        let moved = |draft: &Draft| is_gone(draft) && fields.contains(&draft.path);
-        let is_new = |draft: &Draft| draft.rule == Rule::FieldNew && draft.path == *into;
-        if !drafts.iter().any(is_new) || drafts.iter().filter(|it| moved(it)).count() < fields.len()
-        {
+    for Wrap { around, fields, is_out, lost } in wraps {
+        let is_new = |draft: &Draft| draft.rule == Rule::FieldNew;
+        let moved = |draft: &Draft| fields.contains(&draft.path);
+        let is_around = |draft: &Draft| draft.path == *around;
+        let (breaks, comes): (&dyn Fn(&Draft) -> bool, &dyn Fn(&Draft) -> bool) = match is_out {
+            true => (&|draft| is_gone(draft) && is_around(draft), &|draft| {
+                is_new(draft) && moved(draft)
+            }),
+            false => (&|draft| is_gone(draft) && moved(draft), &|draft| {
+                is_new(draft) && is_around(draft)
+            }),
+        };
+        let count = |is_it: &dyn Fn(&Draft) -> bool| drafts.iter().filter(|it| is_it(it)).count();
+        let counts = if *is_out { [1, fields.len()] } else { [fields.len(), 1] };
+        if [count(breaks), count(comes)] != counts {
             continue;
         }
-        let what =
-            format!("{} fields moved into {}: {}", fields.len(), at(part, into), named(fields));
-        tell_once(drafts, moved, |all| Draft { what, ..all }.at(into.clone()).keyed("moved"));
-        drafts.retain(|draft| !is_new(draft));
+        let way = if *is_out { "out of" } else { "into" };
+        let (all, place) = (fields.len(), at(part, around));
+        let gone =
+            if *lost > 0 { format!("; others that were in it: {lost}") } else { String::new() };
+        let what = format!("{all} fields moved {way} {place}: {}{gone}", named(fields));
+        tell_once(drafts, breaks, |all| Draft { what, ..all }.at(around.clone()).keyed("moved"));
+        drafts.retain(|draft| !comes(draft));
     }
 }
 

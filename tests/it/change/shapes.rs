@@ -124,6 +124,20 @@ fn fields_that_moved_into_a_new_one_are_one_change() {
         "object\n  data: object\n    id: uuid\n    n: integer\n    name: string\n    size: integer",
         &["breaking field-missing: 4 fields moved into `data`: `id`, `n`, `name` and 1 more"],
     );
+    // Out of one that is gone.
+    check(
+        "object\n  error: object\n    code: string\n    message: string\n    type: string",
+        "object\n  code: string\n  message: string\n  type: string",
+        &["breaking field-missing: 3 fields moved out of `error`: `code`, `message`, `type`"],
+    );
+    check(
+        "object\n  error: object\n    code: string\n    message: string\n    type: string",
+        "object\n  code: string\n  message: string\n  type: integer",
+        &[
+            "breaking field-missing: 2 fields moved out of `error`: `code`, `message`; others that were in it: 1",
+            "compatible field-new: `type` is new: `integer`",
+        ],
+    );
     // What is another one there is gone, as is what is not there.
     check(
         old,
