@@ -106,15 +106,24 @@ pub(super) fn words(answers: &[Answer]) -> impl Iterator<Item = (&Answer, &Word)
 fn unseen_edge(slice: &str, from: &str, to: &str) -> Draft {
     let [start, end] = [Place::Start, Place::End].map(|place| place.to_string());
     let (rule, what) = match (from == start, to == end) {
-        (_, true) => (Rule::OrderEndNew, format!("the stream ends after `{from}`")),
-        (true, _) => (Rule::OrderStartNew, format!("the stream begins with `{to}`")),
-        _ => (Rule::OrderNextNew, format!("`{to}` comes after `{from}`")),
+        (_, true) => (Rule::OrderEndNew, format!("the stream ends after {}", called(from))),
+        (true, _) => (Rule::OrderStartNew, format!("the stream begins with {}", called(to))),
+        _ => (Rule::OrderNextNew, format!("{} comes after {}", called(to), called(from))),
     };
-    let what = if slice.is_empty() { what } else { format!("{what} (within `{slice}`)") };
+    let what = if slice.is_empty() { what } else { format!("{what} (among {})", called(slice)) };
     let what = format!("{what}, as in no recording before");
     let about = if from == start { About::Answers } else { About::Messages(from.to_owned()) };
     let draft = Draft::new(rule, Verdict::Breaking, Part::Order, what);
     Draft { is_again: from == to, ..draft.keyed(format!("{slice}:{from}>{to}?")).about(about) }
+}
+
+/// What an order calls so: a type of message, or what is said of one thing.
+fn called(name: &str) -> String {
+    let Some(slice) = name.strip_prefix("per ") else { return format!("`{name}`") };
+    match slice.split_once(' ') {
+        Some((key, types)) => format!("what is of one `{key}` {types}"),
+        None => format!("what is of one `{slice}`"),
+    }
 }
 
 /// Whether what comes is in order whatever was asked.
@@ -372,4 +381,24 @@ fn unexpected<'a>(
 /// All types of messages that the orders know.
 pub(super) fn tags(orders: &Orders) -> BTreeSet<String> {
     orders.cases.iter().flat_map(|case| case.order.tags()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_one_thing_is_called_by_what_names_it() {
+        let said = |slice: &str, from: &str, to: &str| unseen_edge(slice, from, to).what;
+
+        assert_eq!(said("", "a", "b"), "`b` comes after `a`, as in no recording before");
+        assert_eq!(
+            said("", "per toolCallId", "finish"),
+            "`finish` comes after what is of one `toolCallId`, as in no recording before"
+        );
+        assert_eq!(
+            said("per step_id without call", "a", "b"),
+            "`b` comes after `a` (among what is of one `step_id` without call), as in no recording before"
+        );
+    }
 }
