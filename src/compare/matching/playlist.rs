@@ -17,8 +17,8 @@ use crate::redact::Found;
 #[derive(Debug, Default)]
 pub struct Playlist {
     /// As how many each was played last; 0 if it was not.
-    played: Vec<u64>,
-    plays: u64,
+    played: Vec<u32>,
+    plays: u32,
     unplayed: usize,
     pub(super) bindings: Bindings,
     pub(super) roles: Roles,
@@ -293,7 +293,7 @@ impl Playlist {
     }
 
     /// As how many that was played which put or deleted what an interaction asks for; 0 if it was not.
-    pub(super) fn state_played(&self, index: &Index, number: usize) -> u64 {
+    pub(super) fn state_played(&self, index: &Index, number: usize) -> u32 {
         index.entry(number).before.state.map_or(0, |state| self.played[state])
     }
 
@@ -408,7 +408,7 @@ impl Playlist {
     }
 
     fn mark_played(&mut self, number: usize) {
-        self.plays += 1;
+        self.plays = self.plays.saturating_add(1);
         let before = std::mem::replace(&mut self.played[number], self.plays);
         self.unplayed -= usize::from(before == 0);
     }

@@ -23,16 +23,21 @@ use crate::contract::{Answer, Contract, Seen};
 const LOOKED_AT: usize = 64;
 const LED: usize = 2;
 
-/// Adds the tokens that every page has now, and hardly by chance, where some had none.
-pub(super) fn add(drafts: &mut Vec<Draft>, was: &Contract, [before, answers]: [&[Answer]; 2]) {
-    let is_always = |seen: &Seen| {
+/// Adds the tokens that every page has now, and hardly by chance, where some had none; `now` is what these show.
+pub(super) fn add(
+    drafts: &mut Vec<Draft>,
+    was: &Contract,
+    [before, answers]: [&[Answer]; 2],
+    now: &[Seen],
+) {
+    let is_always = |seen: &&Seen| {
         matches!(seen.gone.what, Lost::Optional(_))
             && Part::Body.as_str() == seen.part
             && seen.share.seen == seen.share.all
             && seen.share.all >= FEWEST
     };
-    let always = was.seen(&answers.iter().collect::<Vec<_>>()).into_iter().filter(is_always);
-    let always: Vec<Seen> = always.filter(|it| leads_on(&it.gone.place, answers)).collect();
+    let always = now.iter().filter(is_always);
+    let always: Vec<&Seen> = always.filter(|it| leads_on(&it.gone.place, answers)).collect();
     if always.is_empty() {
         return;
     }
@@ -44,7 +49,7 @@ pub(super) fn add(drafts: &mut Vec<Draft>, was: &Contract, [before, answers]: [&
         counted = seen.map(|it| (it.key(), it.share)).collect();
         &counted
     };
-    for seen in &always {
+    for seen in always.iter().copied() {
         let Some(share) = known.get(&seen.key()) else { continue };
         let without = share.all.saturating_sub(share.seen);
         let table = [(without as u64, share.all as u64), (0, seen.share.all as u64)];

@@ -59,20 +59,16 @@ pub(super) fn wraps(gains: &[Gain], is_gone: &dyn Fn(&Gain) -> bool) -> Vec<Wrap
 /// Tells of fields that moved into a new one, or out of one that is gone, as one change.
 pub(super) fn wrap(drafts: &mut Vec<Draft>, wraps: &[Wrap], part: Part) {
     for Wrap { around, fields, is_out, lost } in wraps {
-        let is_new = |draft: &Draft| draft.rule == Rule::FieldNew;
-        let moved = |draft: &Draft| fields.contains(&draft.path);
         let is_around = |draft: &Draft| draft.path == *around;
-        let (breaks, comes): (&dyn Fn(&Draft) -> bool, &dyn Fn(&Draft) -> bool) = match is_out {
-            true => (&|draft| is_gone(draft) && is_around(draft), &|draft| {
-                is_new(draft) && moved(draft)
-            }),
-            false => (&|draft| is_gone(draft) && moved(draft), &|draft| {
-                is_new(draft) && is_around(draft)
-            }),
-        };
-        let count = |is_it: &dyn Fn(&Draft) -> bool| drafts.iter().filter(|it| is_it(it)).count();
-        let counts = if *is_out { [1, fields.len()] } else { [fields.len(), 1] };
-        if [count(breaks), count(comes)] != counts {
+        let is_field = |draft: &Draft| fields.contains(&draft.path);
+        let of =
+            |draft: &Draft, field: bool| if field { is_field(draft) } else { is_around(draft) };
+        let breaks = |draft: &Draft| is_gone(draft) && of(draft, !is_out);
+        let comes = |draft: &Draft| draft.rule == Rule::FieldNew && of(draft, *is_out);
+        let broken = drafts.iter().filter(|it| breaks(it)).count();
+        let came = drafts.iter().filter(|it| comes(it)).count();
+        let [of_around, of_fields] = if *is_out { [broken, came] } else { [came, broken] };
+        if of_around == 0 || of_fields < fields.len() {
             continue;
         }
         let way = if *is_out { "out of" } else { "into" };

@@ -34,9 +34,11 @@ pub(super) fn add(drafts: &mut Vec<Draft>, was: &Contract, [before, answers]: [&
             && !is_asked_for(seen)
             && !drafts.iter().any(|it| leaves_untold(it, &seen.gone))
     };
-    let gone = was.seen(&answers.iter().collect::<Vec<_>>()).into_iter().filter(is_gone);
-    let gone = gone.filter_map(|seen| Some((seen.key(), seen.share, not_seen(&seen)?)));
+    let now = was.seen(&answers.iter().collect::<Vec<_>>());
+    let gone = now.iter().filter(|it| is_gone(it));
+    let gone = gone.filter_map(|seen| Some((seen.key(), seen.share, not_seen(seen)?)));
     let gone: Vec<(String, Share, Draft)> = gone.collect();
+    endless::add(drafts, was, [before, answers], &now);
     let counted: BTreeMap<String, Share>;
     let known = if before.is_empty() {
         &was.origin.seen
@@ -47,7 +49,6 @@ pub(super) fn add(drafts: &mut Vec<Draft>, was: &Contract, [before, answers]: [&
         counted = seen.chain(was.messages(before)).collect();
         &counted
     };
-    endless::add(drafts, was, [before, answers]);
     let often = known.values().filter(|share| share.is_often()).count();
     for (key, now, draft) in gone.into_iter().chain(types_gone(was, known, answers)) {
         let share = known.get(&key).copied().filter(|share| share.is_often());
