@@ -184,7 +184,8 @@ impl Diff {
             Some(head) => revision(head, &self.cassettes)?,
             None => side(&self.cassettes, &name_of(&self.cassettes))?,
         };
-        Ok((or_moved(old, (base, &self.cassettes), &new)?, new))
+        let revisions = (base, self.head.as_deref());
+        Ok((or_moved(old, revisions, &self.cassettes, &new)?, new))
     }
 
     /// Writes what is approved now.
@@ -215,7 +216,7 @@ impl Diff {
 pub(super) fn since(base: &str, cassettes: &Path) -> Result<Report> {
     let old = revision(base, cassettes)?;
     let mut new = side(cassettes, &name_of(cassettes))?;
-    let mut old = or_moved(old, (base, cassettes), &new)?;
+    let mut old = or_moved(old, (base, None), cassettes, &new)?;
     match set_aside(&mut old, &mut new).pop() {
         Some(error) => Err(error),
         None => Ok(compared(&old, &new, None)),
@@ -246,16 +247,18 @@ fn compared(old: &NamedSide, new: &NamedSide, new_fields: Option<NewFields>) -> 
 /// name of the folder may be wrong.
 fn or_moved(
     old: NamedSide,
-    (base, cassettes): (&str, &Path),
+    revisions: (&str, Option<&str>),
+    cassettes: &Path,
     new: &NamedSide,
 ) -> Result<NamedSide> {
+    let base = revisions.0;
     let is_empty = |side: &Side| side.cassettes.is_empty() && side.unread.is_empty();
     if !is_empty(&old.side) || is_empty(&new.side) {
         return Ok(old);
     }
     let names = new.side.cassettes.iter().map(|(name, _)| name);
     let shown = cassettes.display();
-    let Some(moved) = store::moved_from(&absolute(cassettes), base, names)? else {
+    let Some(moved) = store::moved_from(&absolute(cassettes), revisions, names)? else {
         tell::line(&format!("`{base}` has no cassettes in `{shown}`: all of them are new"));
         return Ok(old);
     };

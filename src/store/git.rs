@@ -1,7 +1,7 @@
 //! Sides that are revisions: their files are read through the `git` program, and nothing is checked out.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -47,41 +47,51 @@ pub fn load_revision(folder: &Path, revision: &str) -> Result<Side> {
     Ok(Side::of(all, accepted))
 }
 
-/// The folder in which most cassettes of these names stood at a revision: where a folder that was moved since came from.
+/// Where a folder that was moved since a revision came from: of the folders that had cassettes of these names there, which
+/// are gone, the one that had most, and of as many the one whose path ends most like it.
 ///
 /// # Errors
 ///
 /// As for [`load_revision`].
 pub fn moved_from<'n>(
     folder: &Path,
-    revision: &str,
+    (revision, now): (&str, Option<&str>),
     names: impl Iterator<Item = &'n Name>,
 ) -> Result<Option<PathBuf>> {
     let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for path in names.map(|name| format!("{name}.json")) {
         let file = path.rsplit('/').next().unwrap_or(&path).to_owned();
-        named.entry(file).or_default().push(format!("/{path}"));
+        named.entry(file).or_default().push(path);
     }
     let repository = Repository::of(folder)?;
-    let commit = repository.commit(revision)?;
     let hint = "is it a git repository?";
     let root = repository.run(&["rev-parse", "--show-toplevel"], hint)?;
-    let root = String::from_utf8_lossy(&root).trim().to_owned();
-    let all = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", &commit];
-    let listed = String::from_utf8_lossy(&repository.run(&all, hint)?).into_owned();
+    let root = PathBuf::from(String::from_utf8_lossy(&root).trim());
+    let before = repository.files(revision)?;
+    let now = now.map(|now| repository.files(now)).transpose()?;
+    let is_there = |path: &str| match &now {
+        Some(now) => now.contains(path),
+        None => root.join(path).exists(),
+    };
     let mut folders: BTreeMap<&str, usize> = BTreeMap::new();
-    for path in listed.split('\0') {
+    for path in &before {
         let file = path.rsplit('/').next().unwrap_or(path);
         for own in named.get(file).into_iter().flatten() {
-            if let Some(folder) = path.strip_suffix(own.as_str()) {
-                *folders.entry(folder).or_default() += 1;
+            let above = path.strip_suffix(own.as_str());
+            let above = above.filter(|above| above.is_empty() || above.ends_with('/'));
+            if let Some(above) = above.filter(|_| !is_there(path)) {
+                *folders.entry(above.trim_end_matches('/')).or_default() += 1;
             }
         }
     }
     let all = named.values().map(Vec::len).sum::<usize>();
+    let alike = |other: &str| {
+        let steps = Path::new(other).iter().rev().zip(folder.iter().rev());
+        steps.take_while(|(one, other)| one == other).count()
+    };
     let most = folders.into_iter().filter(|(_, count)| count * 2 >= all);
-    let most = most.max_by_key(|(folder, count)| (*count, Reverse(folder.len())));
-    Ok(most.map(|(folder, _)| Path::new(&root).join(folder)))
+    let most = most.max_by_key(|(folder, count)| (*count, alike(folder), Reverse(folder.len())));
+    Ok(most.map(|(folder, _)| root.join(folder)))
 }
 
 /// How a file at a revision is called.
@@ -141,6 +151,14 @@ impl Repository {
         let found =
             self.run(&["rev-parse", "--verify", &format!("{revision}^{{commit}}")], &hint)?;
         Ok(String::from_utf8_lossy(&found).trim().to_owned())
+    }
+
+    /// The paths of all files that the repository has at a revision, from its root.
+    fn files(&self, revision: &str) -> Result<BTreeSet<String>> {
+        let commit = self.commit(revision)?;
+        let all = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", &commit];
+        let listed = self.run(&all, "is it a git repository?")?;
+        Ok(String::from_utf8_lossy(&listed).split('\0').map(str::to_owned).collect())
     }
 
     /// The files that the folder has, by their paths in it.

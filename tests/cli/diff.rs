@@ -199,6 +199,11 @@ fn a_folder_that_was_moved_is_compared_with_what_it_was() {
     stage.write("cassettes/deep/x.json", &stage.read("old/deny_tokens.json"));
     git(&stage, &["add", "cassettes"]);
     git(&stage, &["commit", "-qm", "one"]);
+    // One that still stands was not moved.
+    stage.write("other/deep/x.json", &stage.read("new/deny_tokens.json"));
+    let (status, text, said) = diff(&stage, &["--base", "HEAD", "--cassettes", "other"]);
+    assert_eq!(status, Some(0), "{text}");
+    assert_eq!(said, "retape: `HEAD` has no cassettes in `other`: all of them are new\n");
     std::fs::remove_dir_all(stage.folder().join("cassettes")).unwrap();
     stage.write("tests/cassettes/deep/x.json", &stage.read("new/deny_tokens.json"));
 
@@ -207,6 +212,37 @@ fn a_folder_that_was_moved_is_compared_with_what_it_was() {
     assert_eq!(status, Some(1), "{text}");
     assert!(text.contains("shown by deep/x.json, interaction "), "{text}");
     assert_eq!(said, "retape: `HEAD` has the cassettes of `tests/cassettes` in `cassettes`\n");
+}
+
+#[test]
+fn of_several_folders_that_were_moved_each_is_compared_with_its_own() {
+    let stage = stage();
+    git(&stage, &["init", "-q"]);
+    stage.write("a.json", &stage.read("old/deny_tokens.json"));
+    stage.write("pkg/one/cassettes/x.json", &stage.read("old/deny_tokens.json"));
+    stage.write("pkg/two/cassettes/x.json", &stage.read("new/deny_tokens.json"));
+    git(&stage, &["add", "a.json", "pkg"]);
+    git(&stage, &["commit", "-qm", "one"]);
+    git(&stage, &["mv", "pkg", "services"]);
+    std::fs::create_dir(stage.folder().join("kept")).unwrap();
+    git(&stage, &["mv", "a.json", "kept/a.json"]);
+    git(&stage, &["commit", "-qm", "two"]);
+
+    for (folder, before) in [
+        ("services/one/cassettes", "pkg/one/cassettes"),
+        ("services/two/cassettes", "pkg/two/cassettes"),
+        ("kept", "."),
+    ] {
+        for head in [&[][..], &["--head", "HEAD"]] {
+            let (status, text, said) =
+                diff(&stage, &[&["--base", "HEAD~1", "--cassettes", folder], head].concat());
+            // The root of a repository has all that stands below it.
+            let is_same = text == "nothing changed\n" || before == ".";
+            assert!(status == Some(0) && is_same, "{folder}: {text}");
+            let told = format!("retape: `HEAD~1` has the cassettes of `{folder}` in `{before}`\n");
+            assert_eq!(said, told);
+        }
+    }
 }
 
 #[test]

@@ -1059,9 +1059,21 @@ fn what_was_put_last_is_what_is_read() {
     let test = |it: char| [put(it), read.clone(), delete(it), read.clone()];
     let mut run = Run::of_requests(&"abc".chars().flat_map(test).collect::<Vec<_>>());
     for (it, begin) in [('b', 4), ('c', 8), ('a', 0), ('b', 4)] {
-        let answers = test(it).map(|asked| run.ask(&asked));
-        assert_eq!(answers, [0, 1, 2, 3].map(|turn| Some(begin + turn)), "{it}");
+        let [put, read, deleted, gone] = test(it).map(|asked| run.ask(&asked).unwrap());
+        assert_eq!([put, read, deleted], [0, 1, 2].map(|turn| begin + turn), "{it}");
+        assert_eq!(gone % 4, 3, "{it}: what is gone is gone, whatever it was");
     }
+    // What is put again begins anew: what had changed it since is undone.
+    let cancel = request("POST /files/v1/cancel", &[], "");
+    let all = [put('a'), read.clone(), put('a'), read.clone(), cancel.clone(), read.clone()];
+    let mut run = Run::of_requests(&all);
+    let asked = [&put('a'), &read, &cancel, &read, &put('a'), &read];
+    assert_eq!(asked.map(|it| run.ask(it)), [0, 1, 4, 5, 2, 3].map(Some));
+    // Equal ones put it in the same state, whichever is played.
+    let all = [put('a'), read.clone(), put('a'), put('b'), read.clone()];
+    let mut run = Run::of_requests(&all);
+    let asked = [&put('a'), &read, &put('a'), &put('b'), &read, &put('a'), &read];
+    assert_eq!(asked.map(|it| run.ask(it)), [0, 1, 2, 3, 4, 2, 1].map(Some));
     // What changes a part adds to what is there.
     assert_eq!(read_behind("PATCH", "abc", "abc"), [1, 3, 5]);
     assert_eq!(read_behind("PATCH", "abc", "cab"), [5, 5, 5]);

@@ -71,6 +71,11 @@ async fn a_redirection_leads_back_to_retape() {
     let local = |origin: &str| origin.replace("127.0.0.1", "localhost");
     let told = Told { field: Some(("location", "{here}/v1")), body: "" };
     check(move |origin| redirection(&format!("{}/v1", local(origin))), told).await;
+    for host in ["0.0.0.0", "[::ffff:127.0.0.1]", "api.localhost", "user:word@localhost"] {
+        let told = Told { field: Some(("location", "{here}/v1")), body: "" };
+        let local = move |origin: &str| origin.replace("127.0.0.1", host).replace("http", "HTTP");
+        check(move |origin| redirection(&format!("{}/v1", local(origin))), told).await;
+    }
     let told = Told { field: Some(("location", "http://localhost:1/v1")), body: "" };
     check(|_| redirection("http://localhost:1/v1"), told).await;
     let told = Told { field: Some(("location", "//elsewhere.example/v1")), body: "" };

@@ -24,7 +24,7 @@ impl Fresh<'_> {
         let mut due: Option<usize> = None;
         for number in self.unplayed().take(LOOKED_AHEAD) {
             let is_over = write(number).is_none_or(|write| self.playlist.was_played(write))
-                || self.playlist.state_played(self.index, number) > 0;
+                || self.playlist.is_put(self.index, number);
             let came = is_over && self.may_come(number);
             let is_before = |one, other| self.playlist.shows_earlier(self.index, one, other);
             let is_later = self.shown.is_none_or(|shown| !is_before(number, shown))

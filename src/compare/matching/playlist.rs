@@ -8,6 +8,7 @@ use super::days::Days;
 use super::fresh::Fresh;
 use super::groups::Candidates;
 use super::twins::Roles;
+use super::writes::State;
 use super::{Asked, Index, Recognized};
 use crate::config::Repeats;
 use crate::identity::{Bindings, Hole, Scope};
@@ -19,6 +20,8 @@ pub struct Playlist {
     /// As how many each was played last; 0 if it was not.
     played: Vec<u32>,
     plays: u32,
+    /// As how many things were last put in these states.
+    states: HashMap<State, u32, foldhash::fast::FixedState>,
     unplayed: usize,
     pub(super) bindings: Bindings,
     pub(super) roles: Roles,
@@ -132,7 +135,7 @@ impl Playlist {
         match recognized {
             Recognized::OneOf(asked) => self.take(index, asked),
             Recognized::Only(number) => {
-                self.mark_played(*number);
+                self.mark_played(index, *number);
                 Some(*number)
             }
         }
@@ -140,7 +143,7 @@ impl Playlist {
 
     /// Takes an interaction for played, whatever was asked.
     pub fn skip(&mut self, index: &Index, number: usize) {
-        self.mark_played(number);
+        self.mark_played(index, number);
         self.note(index, number);
     }
 
@@ -282,19 +285,33 @@ impl Playlist {
         next.or_else(|| (index.repeats() == Repeats::Allowed).then_some(latest))
     }
 
-    /// Whether an answer shows an earlier state than another one: by the writes that were recorded before them. Where
-    /// each of these decided all that is shown, the state is that of the write that was played last.
+    /// Whether an answer shows an earlier state than another one.
     pub(super) fn shows_earlier(&self, index: &Index, one: usize, other: usize) -> bool {
-        let [before_one, before_other] = [one, other].map(|number| index.entry(number).before);
-        match (before_one.state, before_other.state) {
-            (Some(_), Some(_)) => self.state_played(index, one) < self.state_played(index, other),
-            _ => before_one.write < before_other.write,
+        self.state(index, one) < self.state(index, other)
+    }
+
+    /// How late the state is that an answer shows: when all of it was put last in this run, and which write of the
+    /// recording has changed it since. What was put again since that write is changed no more.
+    fn state(&self, index: &Index, number: usize) -> (u32, usize) {
+        let before = index.entry(number).before;
+        let changed = before.write.map_or(0, |write| write + 1);
+        let Some(put) = before.state.map(|state| self.put_last(state)) else { return (0, changed) };
+        let is_since = before.write.is_some_and(|write| self.played[write] > put);
+        match (before.is_whole, is_since) {
+            (true, _) => (put, 0),
+            (false, true) => (put, changed),
+            (false, false) => (0, 0),
         }
     }
 
-    /// As how many that was played which put or deleted what an interaction asks for; 0 if it was not.
-    pub(super) fn state_played(&self, index: &Index, number: usize) -> u32 {
-        index.entry(number).before.state.map_or(0, |state| self.played[state])
+    fn put_last(&self, state: State) -> u32 {
+        self.states.get(&state).copied().unwrap_or_default()
+    }
+
+    /// Whether what an interaction asks for was put so, and is shown whole.
+    pub(super) fn is_put(&self, index: &Index, number: usize) -> bool {
+        let before = index.entry(number).before;
+        before.is_whole && before.state.is_some_and(|state| self.put_last(state) > 0)
     }
 
     /// The answer that was given last, or an earlier one whose state was written again since.
@@ -342,7 +359,7 @@ impl Playlist {
     }
 
     fn play(&mut self, index: &Index, number: usize, asked: &Asked<'_>) {
-        self.mark_played(number);
+        self.mark_played(index, number);
         self.keys.bind(index.credentials(), number, &asked.found);
         let filled = self.filled.take().filter(|(of, _)| *of == number);
         let live = filled.map(|(_, live)| live).or_else(|| index.fill(number, asked));
@@ -357,8 +374,13 @@ impl Playlist {
 
     /// Plays an interaction whose request differs, with what stands in those open places that are filled. Returns
     /// what was not known before.
-    pub(super) fn assume(&mut self, number: usize, bound: &[(Hole, Hole)]) -> Vec<(Hole, Hole)> {
-        self.mark_played(number);
+    pub(super) fn assume(
+        &mut self,
+        index: &Index,
+        number: usize,
+        bound: &[(Hole, Hole)],
+    ) -> Vec<(Hole, Hole)> {
+        self.mark_played(index, number);
         let is_known = |(recorded, _): &&(Hole, Hole)| {
             self.bindings.live(recorded.scope, &recorded.identifier).is_some()
         };
@@ -407,10 +429,12 @@ impl Playlist {
         index.entry(waiting).before.needed
     }
 
-    fn mark_played(&mut self, number: usize) {
+    fn mark_played(&mut self, index: &Index, number: usize) {
         self.plays = self.plays.saturating_add(1);
         let before = std::mem::replace(&mut self.played[number], self.plays);
         self.unplayed -= usize::from(before == 0);
+        let puts = index.entry(number).before.puts;
+        self.states.extend(puts.map(|state| (state, self.plays)));
     }
 
     /// Notes what of the lists was played last after interactions were exchanged for good.

@@ -193,7 +193,7 @@ impl Proof {
             return None;
         };
         self.note(bound.iter().map(|(recorded, live)| (recorded, live)));
-        let fresh = playlist.assume(number, &bound);
+        let fresh = playlist.assume(index, number, &bound);
         self.assumptions.add(Assumed { number, asked: request.clone(), made_up, bound, fresh });
         Some(number)
     }

@@ -17,9 +17,16 @@ pub(super) struct PriorWrites {
     pub(super) write: Option<usize>,
     /// The write that its answer shows: one that asks the same will do.
     pub(super) needed: Option<usize>,
-    /// The last one, if it decided all that is there: it put or deleted just what is asked for (RFC 9110, section 9.3).
-    pub(super) state: Option<usize>,
+    /// The state of what is asked for when all of it was put or deleted last (RFC 9110, section 9.3), and whether nothing
+    /// was changed since.
+    pub(super) state: Option<State>,
+    pub(super) is_whole: bool,
+    /// The state in which the interaction itself leaves what it puts or deletes.
+    pub(super) puts: Option<State>,
 }
+
+/// All of a thing, as the first write that put it so: equal ones leave it in the same state.
+pub(super) type State = usize;
 
 /// The same for all interactions, as far as it matters: where several requests look the same, or one asks
 /// for what another has changed and is not to be answered early.
@@ -59,7 +66,8 @@ fn asks_behind_a_write(cassette: &Cassette) -> bool {
 /// the request came may have changed nothing yet.
 fn before(cassette: &Cassette, names: &Names, all: &[Entry]) -> Vec<PriorWrites> {
     let mut last = Numbers::default();
-    let mut alike = Numbers::default();
+    let (mut alike, mut states) = (Numbers::default(), Numbers::default());
+    let mut put: HashMap<&str, (usize, State)> = HashMap::new();
     let mut before: Vec<PriorWrites> = Vec::with_capacity(all.len());
     let things = Things::of(cassette);
     for (number, interaction) in cassette.interactions.iter().enumerate() {
@@ -74,25 +82,29 @@ fn before(cassette: &Cassette, names: &Names, all: &[Entry]) -> Vec<PriorWrites>
         let thing = combine(&[all[number].group(), hash_of(request.path_only())]);
         let same = alike.insert(thing, number);
         let done = same.filter(|same| writes(&cassette.interactions[*same]));
-        let asked_for = |mut write: Option<usize>| {
-            while let Some(attempt) = write.filter(|write| is_retry(&all[*write], &all[number])) {
-                write = before[attempt].write;
-            }
-            write.map(|write| client_write(cassette, write))
-        };
         let latest = by_path.max(by_name);
-        let write = asked_for(done.or(latest));
-        let state = asked_for(latest).filter(|write| {
-            let write = &cassette.interactions[*write].request;
-            let puts = matches!(&*write.method, "PUT" | "DELETE");
-            puts && write.path_only() == request.path_only()
+        let mut write = done.or(latest);
+        while let Some(attempt) = write.filter(|write| is_retry(&all[*write], &all[number])) {
+            write = before[attempt].write;
+        }
+        let write = write.map(|write| client_write(cassette, write));
+        let state = put.get(&*request.path).copied();
+        let is_whole = state.is_some_and(|(put, _)| latest.is_none_or(|latest| latest <= put));
+        let puts = (puts_all(interaction) && client_write(cassette, number) == number).then(|| {
+            // What the client makes up may be something else each time.
+            match all[number].holes.is_empty() {
+                true => *states.entry(thing).or_insert(number),
+                false => number,
+            }
         });
+        put.extend(puts.map(|state| (&*request.path, (number, state))));
+        let state = state.map(|(_, state)| state);
         let is_of_one = is_of_one(request) || paths.last().is_some_and(|it| things.0.contains(it));
         let shown = by_name.max(by_path.filter(|_| is_of_one));
         let shown = shown.map(|write| client_write(cassette, write));
         let was_over = |write: &usize| interaction.after.iter().all(|it| it.interaction != *write);
         let needed = shown.filter(|write| request.only_reads() && was_over(write));
-        before.push(PriorWrites { write, needed, state });
+        before.push(PriorWrites { write, needed, state, is_whole, puts });
         if writes(interaction) {
             for key in paths.into_iter().chain(named) {
                 last.insert(key, number);
@@ -155,6 +167,17 @@ pub(super) fn writes(interaction: &Interaction) -> bool {
     is_asked
         && !interaction.request.only_reads()
         && interaction.response().is_some_and(|response| response.status < 400)
+}
+
+/// Whether an interaction leaves what it is about in a state that it alone decides. What was not there is not there once
+/// it is deleted.
+fn puts_all(interaction: &Interaction) -> bool {
+    let status = interaction.response().map(|response| response.status);
+    match &*interaction.request.method {
+        "PUT" => writes(interaction),
+        "DELETE" => writes(interaction) || matches!(status, Some(404 | 410)),
+        _ => false,
+    }
 }
 
 /// Whether the path of a request names one thing.

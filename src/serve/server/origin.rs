@@ -1,5 +1,6 @@
 //! The recorded server's address and ours, exchanged in both directions.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
@@ -318,14 +319,17 @@ pub fn may_name(headers: &HeaderMap, origin: &str) -> bool {
     })
 }
 
-/// What leads to a server by another name than its own, by that: without a scheme, or with another name of this machine
-/// (RFC 6761, section 6.3; RFC 1122, section 3.2.1.3).
+/// What leads to a server by another name than its own, by that: without a scheme, with a user, or with another name of this
+/// machine (RFC 6761, section 6.3; RFC 1122, section 3.2.1.3).
 fn in_other_words(address: &[u8], origin: &str) -> Option<String> {
     let address = str::from_utf8(address).ok()?;
     let (scheme, own) = origin.split_once("://")?;
-    let rest = address.strip_prefix(scheme).and_then(|rest| rest.strip_prefix(':'));
-    let rest = rest.unwrap_or(address).strip_prefix("//")?;
+    let (own_scheme, rest) = address.split_once("//")?;
+    if !own_scheme.is_empty() && !own_scheme.trim_end_matches(':').eq_ignore_ascii_case(scheme) {
+        return None;
+    }
     let (named, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let named = named.rsplit('@').next().unwrap_or(named);
     let own = own.split('/').next().unwrap_or(own);
     let [(host, port), (own_host, own_port)] = [named, own].map(host_and_port);
     let is_same = host.eq_ignore_ascii_case(own_host) || is_loopback(host) && is_loopback(own_host);
@@ -337,8 +341,16 @@ fn host_and_port(authority: &str) -> (&str, &str) {
     authority.split_at(at.unwrap_or(authority.len()))
 }
 
+/// Whether a name or an address is one of this machine: whoever asks for no address in particular asks for that, too.
 fn is_loopback(host: &str) -> bool {
-    host.eq_ignore_ascii_case("localhost") || host == "[::1]" || host.starts_with("127.")
+    let host = host.to_ascii_lowercase();
+    match host.trim_matches(['[', ']']).parse::<IpAddr>() {
+        Ok(address) => {
+            let address = address.to_canonical();
+            address.is_loopback() || address.is_unspecified()
+        }
+        Err(_) => host == "localhost" || host.ends_with(".localhost"),
+    }
 }
 
 /// The address of the WebSockets of a server.
