@@ -262,8 +262,8 @@ fn or_moved(
         tell::line(&format!("`{base}` has no cassettes in `{shown}`: all of them are new"));
         return Ok(old);
     };
-    let before = store::in_repository(&moved);
-    tell::line(&format!("`{base}` has the cassettes of `{shown}` in `{}`", before.display()));
+    let before = store::mention_path(&store::in_repository(&moved));
+    tell::line(&format!("`{base}` has the cassettes of `{shown}` in `{before}`"));
     revision(base, &moved)
 }
 
