@@ -8,7 +8,7 @@ use super::days::Days;
 use super::fresh::Fresh;
 use super::groups::Candidates;
 use super::twins::Roles;
-use super::writes::State;
+use super::writes::PutState;
 use super::{Asked, Index, Recognized};
 use crate::config::Repeats;
 use crate::identity::{Bindings, Hole, Scope};
@@ -21,7 +21,7 @@ pub struct Playlist {
     played: Vec<u32>,
     plays: u32,
     /// As how many things were last put in these states.
-    states: HashMap<State, u32, foldhash::fast::FixedState>,
+    states: HashMap<PutState, u32, foldhash::fast::FixedState>,
     unplayed: usize,
     pub(super) bindings: Bindings,
     pub(super) roles: Roles,
@@ -304,7 +304,7 @@ impl Playlist {
         }
     }
 
-    fn put_last(&self, state: State) -> u32 {
+    fn put_last(&self, state: PutState) -> u32 {
         self.states.get(&state).copied().unwrap_or_default()
     }
 

@@ -19,14 +19,14 @@ pub(super) struct PriorWrites {
     pub(super) needed: Option<usize>,
     /// The state of what is asked for when all of it was put or deleted last (RFC 9110, section 9.3), and whether nothing
     /// was changed since.
-    pub(super) state: Option<State>,
+    pub(super) state: Option<PutState>,
     pub(super) is_whole: bool,
     /// The state in which the interaction itself leaves what it puts or deletes.
-    pub(super) puts: Option<State>,
+    pub(super) puts: Option<PutState>,
 }
 
 /// All of a thing, as the first write that put it so: equal ones leave it in the same state.
-pub(super) type State = usize;
+pub(super) type PutState = usize;
 
 /// The same for all interactions, as far as it matters: where several requests look the same, or one asks
 /// for what another has changed and is not to be answered early.
@@ -67,7 +67,7 @@ fn asks_behind_a_write(cassette: &Cassette) -> bool {
 fn before(cassette: &Cassette, names: &Names, all: &[Entry]) -> Vec<PriorWrites> {
     let mut last = Numbers::default();
     let (mut alike, mut states) = (Numbers::default(), Numbers::default());
-    let mut put: HashMap<&str, (usize, State)> = HashMap::new();
+    let mut put: HashMap<&str, (usize, PutState)> = HashMap::new();
     let mut before: Vec<PriorWrites> = Vec::with_capacity(all.len());
     let things = Things::of(cassette);
     for (number, interaction) in cassette.interactions.iter().enumerate() {
