@@ -1074,6 +1074,10 @@ fn what_was_put_last_is_what_is_read() {
     let mut run = Run::of_requests(&all);
     let asked = [&put('a'), &read, &put('a'), &put('b'), &read, &put('a'), &read];
     assert_eq!(asked.map(|it| run.ask(it)), [0, 1, 2, 3, 4, 2, 1].map(Some));
+    // What comes of one is not shown before it, however often is asked.
+    let mut run = Run::of_requests(&[put('a'), read.clone(), put('a'), read.clone()]);
+    let asked = [&put('a'), &read, &read, &put('a'), &read, &read];
+    assert_eq!(asked.map(|it| run.ask(it)), [0, 1, 1, 2, 3, 3].map(Some));
     // What changes a part adds to what is there.
     assert_eq!(read_behind("PATCH", "abc", "abc"), [1, 3, 5]);
     assert_eq!(read_behind("PATCH", "abc", "cab"), [5, 5, 5]);

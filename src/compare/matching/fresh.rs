@@ -23,10 +23,12 @@ impl Fresh<'_> {
         let latest = self.list.iter().next_back().and_then(write);
         let mut due: Option<usize> = None;
         for number in self.unplayed().take(LOOKED_AHEAD) {
-            let is_over = write(number).is_none_or(|write| self.playlist.was_played(write))
-                || self.playlist.is_put(self.index, number);
-            let came = is_over && self.may_come(number);
             let is_before = |one, other| self.playlist.shows_earlier(self.index, one, other);
+            // An equal write does as well, but for what was shown since.
+            let is_over = write(number).is_none_or(|write| self.playlist.was_played(write))
+                || self.playlist.is_put(self.index, number)
+                    && self.shown.is_none_or(|shown| is_before(shown, number));
+            let came = is_over && self.may_come(number);
             let is_later = self.shown.is_none_or(|shown| !is_before(number, shown))
                 && due.is_none_or(|due| is_before(due, number));
             if came && is_later && is_meant(number) && self.fits(number) {
