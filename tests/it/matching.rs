@@ -1082,3 +1082,58 @@ fn what_was_put_last_is_what_is_read() {
     assert_eq!(read_behind("PATCH", "abc", "abc"), [1, 3, 5]);
     assert_eq!(read_behind("PATCH", "abc", "cab"), [5, 5, 5]);
 }
+
+/// What a test does with a thing, of which there are two: it puts one of three values or deletes it, and reads it.
+type Steps = Vec<(bool, u8, u8)>;
+
+/// Requests of a test, and what a server answers that holds what was put last.
+fn served(thing: u8, steps: &Steps, held: &mut [Option<u8>; 2]) -> Vec<(Request, String)> {
+    let path = format!("/things/{thing}");
+    let mut asked = Vec::new();
+    for (at, (is_put, value, reads)) in steps.iter().enumerate() {
+        // Nobody reads what another test has left there.
+        let put = (*is_put || at == 0).then_some(*value);
+        held[thing as usize] = put;
+        let body = put.map_or(String::new(), |value| format!(r#"{{"value":{value}}}"#));
+        let method = if put.is_some() { "PUT" } else { "DELETE" };
+        let json = [("Content-Type", "application/json")];
+        asked.push((request(&format!("{method} {path}"), &json, body), "{}".to_owned()));
+        let said = format!(r#"{{"held":{}}}"#, put.map_or(-1, i16::from));
+        let read = || (request(&format!("GET {path}"), &[], ""), said.clone());
+        asked.extend((0..*reads).map(|_| read()));
+    }
+    asked
+}
+
+proptest! {
+    #[test]
+    fn what_is_read_is_what_was_put_last_in_any_order_of_tests(
+        (tests, order) in prop::collection::vec(
+            (0u8..2, prop::collection::vec((any::<bool>(), 0u8..3, 1u8..3), 1..4)),
+            1..5,
+        )
+        .prop_flat_map(|tests| {
+            let order: Vec<usize> = (0..tests.len()).chain(0..tests.len()).collect();
+            (Just(tests), Just(order).prop_shuffle())
+        })
+    ) {
+        let mut held = [None; 2];
+        let all = tests.iter().flat_map(|(thing, steps)| served(*thing, steps, &mut held));
+        let all: Vec<Interaction> = all.map(|(asked, said)| turn(asked, &said)).collect();
+        let said: Vec<String> = all.iter().map(|it| {
+            let body = it.response().expect("an answer").body.bytes();
+            String::from_utf8(body.to_vec()).expect("text")
+        }).collect();
+
+        for order in [(0..tests.len()).collect(), order] {
+            let mut run = Run::of(all.clone(), Rules::default());
+            for test in order {
+                let (thing, steps) = &tests[test];
+                for (asked, expected) in served(*thing, steps, &mut held) {
+                    let given = run.ask(&asked);
+                    prop_assert_eq!(given.map(|number| &said[number]), Some(&expected));
+                }
+            }
+        }
+    }
+}
