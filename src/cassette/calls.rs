@@ -69,11 +69,14 @@ impl Calls {
     }
 }
 
-/// Whether a client only says that it is still there.
+/// Whether a client only says that it is still there: it says such a word, and no other.
 pub(crate) fn keeps_alive(message: &[u8]) -> bool {
     let is_word = |said: &str| KEEP_ALIVE.contains(&said);
     match Text::parse_container(message) {
-        Some(json) => json.members().filter_map(|(_, it)| it.string()).any(|it| is_word(&it)),
+        Some(json) => {
+            let mut words = json.members().filter_map(|(_, it)| it.string()).peekable();
+            words.peek().is_some() && words.all(|it| is_word(&it))
+        }
         None => str::from_utf8(message).is_ok_and(is_word),
     }
 }
@@ -140,6 +143,7 @@ mod tests {
         check(&[one, r#"{"type":"pong"}"#], r#"{"id":"a","type":"next"}"#, Some(0));
         check(&[one, "ping"], r#"{"id":"a","type":"next"}"#, Some(0));
         check(&[one, "ping"], r#"{"type":"pong"}"#, None);
+        check(&[one, r#"{"type":"say","text":"ping"}"#], r#"{"id":"a","type":"next"}"#, None);
     }
 
     #[test]

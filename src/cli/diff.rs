@@ -264,7 +264,7 @@ fn or_moved(
     };
     let before = store::mention_path(&store::in_repository(&moved));
     tell::line(&format!("`{base}` has the cassettes of `{shown}` in `{before}`"));
-    revision(base, &moved)
+    Ok(NamedSide { name: format!("{base}:{before}"), ..revision(base, &moved)? })
 }
 
 fn revision(revision: &str, cassettes: &Path) -> Result<NamedSide> {

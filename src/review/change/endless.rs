@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use super::about::About;
-use super::draft::{Draft, at};
+use super::draft::{Draft, Position, ShownPlaces, at};
 use super::instead::hardly_chance;
 use super::report::{Part, Verdict};
 use super::rule::Rule;
@@ -63,7 +63,9 @@ pub(super) fn add(
         );
         let draft = Draft::new(Rule::ValueOther, Verdict::Unproven, Part::Body, what);
         let why = hardly_chance(seen.share.all, [without, share.all]);
-        drafts.push(draft.at(path).keyed("always").because(why));
+        let shown = answers.iter().map(|it| it.place.as_str());
+        let shown = ShownPlaces::of(shown, Position::Whole);
+        drafts.push(draft.at(path).keyed("always").because(why).witnessed(shown));
     }
 }
 
