@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::text::json::{Container, Text};
-use crate::text::rpc::Envelope;
+use crate::text::rpc::{Envelope, Speech};
 
 /// The messages of a client over one WebSocket, by what answers call them.
 ///
@@ -14,16 +14,26 @@ use crate::text::rpc::Envelope;
 /// the last message came later says nothing then.
 /// It counts only where the last message could have been named as well, and was not: a `stop` without a name is
 /// answered by what comes behind it.
+/// A notification of JSON-RPC asks nothing. What comes behind one and names no call belongs to the last call that is
+/// open: a server sends the same lines of its log before or behind a `notifications/cancelled` that crosses them.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     /// Which exchanges said what in a field of that name.
     said: HashMap<(String, String), BTreeSet<usize>>,
     /// The exchange of each call of JSON-RPC, by its id.
     rpc: HashMap<String, usize>,
+    /// The exchange of each call whose progress is to be told, by the token for it.
+    progress: HashMap<String, usize>,
+    /// The calls of JSON-RPC that nothing has answered yet.
+    open: BTreeSet<usize>,
+    /// The call that the last message has cancelled.
+    cancelled: Option<usize>,
     /// The names of the fields in which the last message said something.
     last: HashSet<String>,
     /// Whether the last message only said that the client is still there.
     keeps_alive: bool,
+    /// Whether the last message is one of JSON-RPC that wants no answer.
+    only_tells: bool,
 }
 
 /// The field that names a message as such.
@@ -40,9 +50,19 @@ impl Calls {
     pub(super) fn ask(&mut self, exchange: usize, message: &[u8]) {
         self.last.clear();
         self.keeps_alive = keeps_alive(message);
+        self.only_tells = false;
+        if let Some(call) = self.cancelled.take() {
+            self.open.remove(&call);
+        }
         let Some(json) = Text::parse_container(message) else { return };
-        if let Some(id) = Envelope::of(json).and_then(|call| call.asked()) {
-            self.rpc.insert(plain(id).to_owned(), exchange);
+        if let Some(call) = Envelope::of(json) {
+            self.rpc.extend(call.asked().map(|id| (plain(id).to_owned(), exchange)));
+            self.progress.extend(call.wants_progress().map(|it| (plain(it).to_owned(), exchange)));
+            if call.is_certain() {
+                self.open.extend(call.asked().map(|_| exchange));
+                self.only_tells = call.kind == Speech::Notification;
+                self.cancelled = call.cancels().and_then(|id| self.rpc.get(plain(id)).copied());
+            }
         }
         for (name, value) in names(json) {
             self.last.insert(name.clone());
@@ -51,11 +71,21 @@ impl Calls {
     }
 
     /// The exchange to which an answer belongs, if it names one, or may name the `last` one.
-    pub(super) fn answered(&self, message: &[u8], last: usize) -> Option<usize> {
+    pub(super) fn answered(&mut self, message: &[u8], last: usize) -> Option<usize> {
         let json = Text::parse_container(message)?;
-        let answered = Envelope::of(json).and_then(|answer| answer.answered());
-        if let Some(exchange) = answered.and_then(|id| self.rpc.get(plain(id))) {
-            return Some(*exchange);
+        if let Some(said) = Envelope::of(json) {
+            if let Some(exchange) = said.answered().and_then(|id| self.rpc.get(plain(id))) {
+                self.open.remove(exchange);
+                return Some(*exchange);
+            }
+            if let Some(exchange) =
+                said.tells_progress().and_then(|it| self.progress.get(plain(it)))
+            {
+                return Some(*exchange);
+            }
+            if self.only_tells && said.is_certain() {
+                return self.open.last().copied();
+            }
         }
         let mut named: Option<BTreeSet<usize>> = None;
         let mut may_be_last = self.keeps_alive;
@@ -205,6 +235,22 @@ mod tests {
         let [one, other] = [r#"{"id":0,"method":"a"}"#, r#"{"id":1,"method":"b"}"#];
         check(&[one, other], r#"{"id":0,"result":{}}"#, Some(0));
         check(&[one, r#"{"method":"initialized"}"#], r#"{"id":"0","result":{}}"#, Some(0));
+        // Progress is told of the call that has given the token, and nothing answers a notification.
+        let call = |id: u8| {
+            format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"method":"a","params":{{"_meta":{{"progressToken":{id}}}}}}}"#
+            )
+        };
+        let [one, other] = [&*call(1), &*call(2)];
+        let told = r#"{"jsonrpc":"2.0","method":"p","params":{"progressToken":1,"progress":1}}"#;
+        let log = r#"{"jsonrpc":"2.0","method":"log","params":{"level":"info"}}"#;
+        let cancel = r#"{"jsonrpc":"2.0","method":"cancelled","params":{"requestId":1}}"#;
+        check(&[one, other], told, Some(0));
+        check(&[one, cancel], told, Some(0));
+        check(&[one, other, cancel], log, Some(1));
+        check(&[one, other], log, None);
+        check(&[cancel], log, None);
+        check(&[one, cancel, r#"{"jsonrpc":"2.0","method":"changed"}"#], log, None);
         // What the server asks, and what the client answers, have numbers of their own.
         check(&[one, other], r#"{"id":0,"method":"approve"}"#, None);
         check(&[one, r#"{"id":1,"result":{}}"#], r#"{"id":1,"method":"approve"}"#, None);

@@ -495,7 +495,7 @@ impl<'c> Unfolding<'c> {
             );
             self.sockets[at].latest = count;
         }
-        let Socket { latest, calls, .. } = &self.sockets[at];
+        let Socket { latest, calls, .. } = &mut self.sockets[at];
         let named = || calls.answered(message, *latest);
         let named = (self.split == Split::Named).then(named).flatten();
         let latest = named.unwrap_or(*latest);

@@ -133,8 +133,8 @@ impl Posts {
         }
         let interaction = self.push(asked, answer);
         if let Some(id) = id {
-            let token = message.params.and_then(|it| it.at(&["_meta", "progressToken"]));
-            let (id, token) = (Some(id.to_owned()), token.map(|token| token.as_str().to_owned()));
+            let token = message.wants_progress().map(str::to_owned);
+            let id = Some(id.to_owned());
             self.open.push(OpenAnswer { interaction, id, token, begun: ms });
             for unheard in std::mem::take(&mut self.unheard) {
                 self.event(self.open.len() - 1, ms, &unheard);
@@ -153,8 +153,7 @@ impl Posts {
         let at = match answered {
             Some(id) => self.open.iter().position(|open| open.id.as_deref() == Some(id)),
             None => {
-                let token = message.params.and_then(|params| params.get("progressToken"));
-                let token = token.map(|token| token.as_str());
+                let token = message.tells_progress();
                 let is_its = |open: &OpenAnswer| token.is_some() && open.token.as_deref() == token;
                 let latest = || self.open.iter().rposition(|open| open.id.is_some());
                 let its = self.open.iter().position(is_its).or_else(latest);

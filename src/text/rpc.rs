@@ -24,6 +24,9 @@ pub(crate) struct Envelope<'t> {
     pub(crate) is_marked: bool,
 }
 
+/// The member by which MCP names what progress is made with.
+const TOKEN: &str = "progressToken";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Speech {
     /// It wants an answer.
@@ -73,6 +76,24 @@ impl<'t> Envelope<'t> {
     /// The id of the request that it answers.
     pub(crate) fn answered(&self) -> Option<&'t str> {
         self.id.filter(|_| self.kind == Speech::Answer)
+    }
+
+    /// By what the other side is to tell how far it has come with the request that it is, as MCP has it.
+    pub(crate) fn wants_progress(&self) -> Option<&'t str> {
+        let params = self.params.filter(|_| self.kind == Speech::Request)?;
+        params.at(&["_meta", TOKEN]).and_then(id_of)
+    }
+
+    /// By what it tells how far the side that sends it has come with a request.
+    pub(crate) fn tells_progress(&self) -> Option<&'t str> {
+        let params = self.params.filter(|_| self.kind == Speech::Notification)?;
+        params.get(TOKEN).and_then(id_of)
+    }
+
+    /// The id of the request that its sender wants no more, as MCP has it.
+    pub(crate) fn cancels(&self) -> Option<&'t str> {
+        let params = self.params.filter(|_| self.kind == Speech::Notification)?;
+        params.get("requestId").and_then(id_of)
     }
 
     /// Whether it answers a message of the other side, also where it spells the number of that as a text.

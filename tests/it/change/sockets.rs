@@ -87,6 +87,37 @@ fn a_server_that_closes_with_another_code_breaks_its_clients() {
 }
 
 #[test]
+fn a_call_is_told_the_same_whichever_of_its_lines_a_cancel_crosses() {
+    let sent = |from: &str, method: &str, rest: &str| {
+        let json = format!(r#"{{"jsonrpc": "2.0", "method": "{method}", {rest}}}"#);
+        format!(r#"{{"ms": 1, "from": "{from}", "json": {json}}}"#)
+    };
+    // The server says three things before it hears of the cancel, so many of them before that is sent.
+    let session = |crossed: usize| {
+        let call = |id: usize, params: &str| {
+            let token = format!(r#"{params}"_meta": {{"progressToken": {id}}}"#);
+            sent("client", "tools/call", &format!(r#""id": {id}, "params": {{{token}}}"#))
+        };
+        let progress = |id: usize, count: usize| {
+            let params = format!(r#""params": {{"progressToken": {id}, "progress": {count}}}"#);
+            sent("server", "notifications/progress", &params)
+        };
+        let log = sent("server", "notifications/message", r#""params": {"data": "working"}"#);
+        let mut said = vec![progress(1, 1), progress(1, 2), log];
+        let cancel = r#""params": {"requestId": 1, "reason": "enough"}"#;
+        said.insert(crossed, sent("client", "notifications/cancelled", cancel));
+        let result = r#"{"jsonrpc": "2.0", "id": 2, "result": {"content": []}}"#;
+        let result = format!(r#"{{"ms": 1, "from": "server", "json": {result}}}"#);
+        let other = vec![call(2, r#""name": "short", "#), progress(2, 1), result];
+        [vec![call(1, r#""name": "long", "#)], said, other].concat().join(",")
+    };
+    let (old, new) = (recordings(6, |_| session(3)), recordings(6, |number| session(number % 3)));
+
+    assert_eq!(told(&compared(&old, &new)), &[""; 0], "diff");
+    assert_eq!(told(&checked(&old, &new)), &[""; 0], "check");
+}
+
+#[test]
 fn a_code_is_weighed_where_the_one_before_was_promised() {
     let talks = |code: &dyn Fn(usize) -> usize| {
         let said = |from: &str, it: &str| format!(r#"{{"ms": 1, "from": "{from}", "json": {it}}}"#);
