@@ -72,6 +72,13 @@ impl Servers {
         named.or_else(|| origins.find(is_meant))
     }
 
+    /// The addresses of all by their names, that of the first one by the empty name.
+    pub(super) fn by_name(&self) -> Arc<BTreeMap<String, String>> {
+        let named = self.named.iter().map(|(name, it)| (name.clone(), it.origin().to_owned()));
+        let first = self.first.iter().map(|it| (String::new(), it.origin().to_owned()));
+        Arc::new(named.chain(first).collect())
+    }
+
     /// Their addresses as a cassette has them.
     pub(super) fn origins(&self) -> Origins {
         let named = self.named.iter();

@@ -310,8 +310,9 @@ impl Live {
         let recorder = match lock(&self.recorders).entry((origin, head.version)) {
             Entry::Occupied(known) => known.get().clone(),
             Entry::Vacant(new) => {
-                let recorder =
-                    Recorder::new(upstream, self.patience, self.tape.clone(), &new.key().0);
+                let (tape, beside) = (self.tape.clone(), self.servers.by_name());
+                let origin = &new.key().0;
+                let recorder = Recorder::new(upstream, self.patience, tape, origin, beside);
                 new.insert(recorder).clone()
             }
         };

@@ -5,7 +5,7 @@ use retape::{Mode, Session};
 
 use crate::stage::Stage;
 use crate::support::client::{get, post, reply};
-use crate::support::upstream::Upstream;
+use crate::support::upstream::{Then, Upstream, json};
 use crate::support::wire::Wire;
 
 /// An agent server, and a model provider that says another thing at the same path.
@@ -139,6 +139,69 @@ async fn what_one_server_said_never_answers_for_another() {
     let told = "nothing like it was recorded; with GET there is\n  GET /v1/models";
     assert!(misses[0].explanation.contains(told), "{}", misses[0].explanation);
     assert!(misses[1].explanation.contains("nothing like it"), "{}", misses[1].explanation);
+}
+
+/// What a client learns of another server: where it is sent, what a well-known document says, and what it only reads.
+fn follow(session: &Session, name: &str) -> Vec<String> {
+    let here = session.url_of(name);
+    let root = format!("http://{}", session.address());
+    let path = here.strip_prefix(&root).unwrap();
+    let [model, well_known] = match name {
+        "" => [format!("{here}/-model"), format!("{root}/.well-known/issuer/-model")],
+        _ => [format!("{here}model"), format!("{root}/.well-known/issuer{path}model")],
+    };
+    let sent = get(&format!("{here}/go")).field("location").unwrap().to_owned();
+    assert_eq!(sent, format!("{model}/v1/next"));
+    let document = get(&format!("{root}/.well-known/resource{path}/mcp"));
+    assert_eq!(document.text(), format!("{{\"servers\":[\"{model}\"],\"own\":\"{here}\"}}"));
+    let issued = get(&well_known).text();
+    assert_eq!(issued, format!("{{\"issuer\":\"{model}\",\"path\":\"/.well-known/issuer\"}}"));
+    let asked = format!("{{\"resource\":\"{model}/v1\",\"own\":\"{here}/v1\"}}");
+    vec![get(&sent).text(), post(&format!("{here}/echo"), &asked).text()]
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_one_server_leads_to_another_the_client_stays_with_us() {
+    let stage = Stage::new();
+    let model = Upstream::json(|asked| {
+        let here = asked.head.field("host").unwrap();
+        format!("{{\"issuer\":\"http://{here}\",\"path\":\"{}\"}}", asked.path())
+    });
+    let other = model.url();
+    let agent = Upstream::start(move |asked, wire| {
+        let here = format!("http://{}", asked.head.field("host").unwrap());
+        let body = match asked.path() {
+            "/go" => {
+                let moved = format!("HTTP/1.1 302 Found\r\nlocation: {other}/v1/next\r\n");
+                wire.send(format!("{moved}content-length: 0\r\n\r\n"));
+                return Then::KeepAlive;
+            }
+            "/.well-known/resource/mcp" => {
+                format!("{{\"servers\":[\"{other}\"],\"own\":\"{here}\"}}")
+            }
+            // What is only told of another server stays as it is.
+            _ => format!("{{\"model\":\"{other}/v1\",\"asked\":{}}}", asked.text().len()),
+        };
+        wire.send(json(200, &body));
+        Then::KeepAlive
+    });
+    let told = format!("{{\"model\":\"{}/v1\",\"asked\":", model.url());
+    let session = stage.recorder(&agent).named_upstream("model", model.url()).start().await;
+    let session = session.unwrap();
+    let live = ["", "tape~2"].map(|name| follow(&session, name));
+    session.finish().await.unwrap();
+    let asked = agent.asked().iter().find(|it| it.path() == "/echo").unwrap().text();
+    let (model, agent) = (model.url(), agent.url());
+    assert_eq!(asked, format!("{{\"resource\":\"{model}/v1\",\"own\":\"{agent}/v1\"}}"));
+
+    let session = stage.replay().await;
+    let replayed = ["", "tape~2"].map(|name| follow(&session, name));
+    session.finish().await.unwrap();
+
+    for [sent, echoed] in live.iter().chain(&replayed).map(|it| [&it[0], &it[1]]) {
+        assert!(sent.contains("/v1/next") && !sent.contains(&model), "{sent}");
+        assert!(echoed.starts_with(&told), "{echoed}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,5 +1,6 @@
 //! Passing a request on and its answer back.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -32,8 +33,8 @@ use crate::cassette::coding::Live;
 use crate::cassette::{self, Body, End};
 use crate::serve::recording::Patience;
 use crate::serve::server::{
-    Answer, AnswerBody, Cut, READ_WHOLE, Rewriter, ServerPlace, announced, cut_after, full,
-    may_hold_origins, may_name_us, spelled,
+    Answer, AnswerBody, Cut, KeptPlace, Outward, READ_WHOLE, Rewriter, ServerPlace, announced,
+    cut_after, full, is_well_known, may_hold_origins, may_name_us, spelled,
 };
 use crate::serve::websocket::Compression;
 
@@ -56,19 +57,19 @@ pub struct Recorder {
     tape: Option<Arc<Tape>>,
     /// What stands before its paths in a cassette: nothing if it is the first server.
     origin: Arc<str>,
+    /// All servers by their names, the first one by the empty name.
+    beside: Arc<BTreeMap<String, String>>,
 }
 
 /// What is replaced by what for a client that sees us at that address, if it does.
 #[derive(Debug)]
 struct Exchanged {
-    /// Where the client sees us: the scheme and the authority, the session and the server.
-    origin: Option<(String, String)>,
-    session: String,
-    server: String,
+    /// Where the client sees us.
+    place: KeptPlace,
     inward: Option<Rewriter>,
     /// For where a page comes from, which has no path: with the session that the request names, and without.
     pages: [Option<Rewriter>; 2],
-    outward: Option<Rewriter>,
+    outward: Option<Outward>,
 }
 
 /// The body of a request: still arriving, or read already.
@@ -86,37 +87,33 @@ pub enum RequestBody {
 type ServerResult = Result<Response<Answered>, ServerFault>;
 
 impl Exchanged {
-    fn new(place: ServerPlace<'_>, upstream: &Upstream) -> Self {
-        let origin = place.origin.map(|(scheme, host)| (scheme.to_owned(), host.to_owned()));
+    fn new(place: ServerPlace<'_>, upstream: &Upstream, beside: &BTreeMap<String, String>) -> Self {
         let page = ServerPlace { session: "", server: "", ..place };
         Self {
-            origin,
-            session: place.session.to_owned(),
-            server: place.server.to_owned(),
-            inward: place.inward(upstream.origin()),
-            pages: [place, page].map(|it| it.inward(&upstream.page_origin())),
-            outward: place.outward(upstream.origin()),
+            place: place.kept(),
+            inward: place.inward(upstream.origin(), beside),
+            pages: [place, page].map(|it| it.page(&upstream.page_origin())),
+            outward: place.outward(upstream.origin(), beside),
         }
     }
 
     /// Whether it is for a client that sees us there. Many requests come from one place.
     fn is_of(&self, place: ServerPlace<'_>) -> bool {
-        let origin = self.origin.as_ref().map(|(scheme, host)| (scheme.as_str(), host.as_str()));
-        (origin, self.session.as_str(), self.server.as_str())
-            == (place.origin, place.session, place.server)
+        self.place.place() == place
     }
 }
 
 impl Recorder {
     /// Records to `tape`, or only passes on. `origin` stands before the paths of a server that is not the
-    /// first one.
+    /// first one, `beside` are all servers by their names.
     pub fn new(
         upstream: Arc<Upstream>,
         patience: Patience,
         tape: Option<Arc<Tape>>,
         origin: &str,
+        beside: Arc<BTreeMap<String, String>>,
     ) -> Self {
-        Self { upstream, exchanged: Arc::default(), patience, tape, origin: origin.into() }
+        Self { upstream, exchanged: Arc::default(), patience, tape, origin: origin.into(), beside }
     }
 
     /// Sends a request on and returns the answer as it comes. `place` is where the client sees us,
@@ -138,7 +135,7 @@ impl Recorder {
             Ok(Err(fault)) => return fault.answer(self.upstream.origin()),
             Err(_) => return ServerFault::Interrupted.answer(self.upstream.origin()),
         };
-        answer(response, place, exchanged.outward.clone()).await
+        answer(response, (place, target), exchanged.outward.clone()).await
     }
 
     /// Sends a request on. What is needed only until then takes no room while the server thinks.
@@ -191,7 +188,6 @@ impl Recorder {
                 ..cassette::Request::of(head.method.as_str(), format!("{}{target}", self.origin))
             })
         });
-        let (session, server) = (place.session.to_owned(), place.server.to_owned());
         let early = head.extensions.get().cloned();
         let (outward_too, count) = (outward.clone(), Count::default());
         let interim = Interim {
@@ -199,8 +195,7 @@ impl Recorder {
             gate,
             take: take.clone(),
             outward: outward_too,
-            session,
-            server,
+            place: place.kept(),
             count,
         };
         let request = self.request(head, &target, headers, (body, within.cloned()), interim);
@@ -209,7 +204,8 @@ impl Recorder {
             self.fail(take.as_deref(), &ServerFault::Target).await;
             return Err(ServerFault::Target.answer(self.upstream.origin()));
         };
-        let addresses = inward.clone().zip(outward.clone()).map(<[Rewriter; 2]>::from);
+        let outward = outward.as_ref().map(|outward| outward.own().clone());
+        let addresses = inward.clone().zip(outward).map(<[Rewriter; 2]>::from);
         Ok(self.exchange(Box::new(request), upgrade, take, addresses))
     }
 
@@ -218,7 +214,7 @@ impl Recorder {
         match &*last {
             Some(exchanged) if exchanged.is_of(place) => Arc::clone(exchanged),
             _ => {
-                let exchanged = Exchanged::new(place, &self.upstream);
+                let exchanged = Exchanged::new(place, &self.upstream, &self.beside);
                 Arc::clone(last.insert(Arc::new(exchanged)))
             }
         }
@@ -323,13 +319,14 @@ impl Recorder {
 
 async fn answer(
     response: Response<Answered>,
-    place: ServerPlace<'_>,
-    outward: Option<Rewriter>,
+    (place, target): (ServerPlace<'_>, &str),
+    outward: Option<Outward>,
 ) -> Answer {
     let (mut head, body) = response.into_parts();
     place.keep_below(&mut head.headers);
     let Some(outward) = outward else { return Response::from_parts(head, body.streamed()) };
-    outward.all_fields(&mut head.headers);
+    outward.fields(&mut head.headers);
+    let outward = outward.body(is_well_known(target)).clone();
     // The length that the answer to a `HEAD` announces is not that of its body.
     if body.is_end_stream() || !may_hold_origins(&head.headers) {
         return Response::from_parts(head, body.streamed());

@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use super::end_to_end::{of_response, recorded};
 use super::expected::Gate;
 use super::take::Take;
-use crate::serve::server::{Early, Rewriter, ServerPlace};
+use crate::serve::server::{Early, KeptPlace, Outward};
 
 /// A server that says more than so many things before its answer never comes to it.
 pub(super) const MOST: usize = 100;
@@ -42,10 +42,9 @@ pub(super) struct Interim {
     pub(super) early: Option<Early>,
     pub(super) gate: Option<Gate>,
     pub(super) take: Option<Arc<Take>>,
-    pub(super) outward: Option<Rewriter>,
+    pub(super) outward: Option<Outward>,
     /// Where the client sees the server.
-    pub(super) session: String,
-    pub(super) server: String,
+    pub(super) place: KeptPlace,
     pub(super) count: Count,
 }
 
@@ -64,9 +63,8 @@ impl Interim {
         if let Some(take) = &self.take {
             take.interim(status.as_u16(), recorded(&headers));
         }
-        let (session, server) = (&*self.session, &*self.server);
-        ServerPlace { session, server, origin: None }.keep_below(&mut headers);
-        self.outward.iter().for_each(|outward| outward.all_fields(&mut headers));
+        self.place.place().keep_below(&mut headers);
+        self.outward.iter().for_each(|outward| outward.fields(&mut headers));
         early.say(status, &headers);
     }
 }

@@ -1,7 +1,7 @@
 //! Recorded answers, made ready to be sent.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -25,8 +25,8 @@ use crate::cassette::{self, Body, Cassette, Chunk, End, Large, Media, Outcome, l
 use crate::identity::{Echo, MadeUp, Renamed, Scope};
 use crate::redact::{Unveiled, Veiled, sums_of_body};
 use crate::serve::server::{
-    ADDRESSES, Answer, AnswerBody, Early, Rewriter, ServerPlace, announced, full, header_map,
-    may_hold, may_hold_origins, may_name, media_of, names, no_answer,
+    ADDRESSES, Answer, AnswerBody, Early, NamedServers, ServerPlace, announced, full, header_map,
+    is_well_known, may_hold_origins, media_of, names, no_answer,
 };
 
 /// Recorded answers, made ready to be sent any number of times.
@@ -55,10 +55,11 @@ struct Special {
     left: Option<u64>,
     trailers: Option<HeaderMap>,
     ending: Ending,
-    /// Whether the server's own address may stand in the head or stands in the body.
+    /// Whether an address of a server may stand in the head or stands in the body.
     addressed: bool,
     /// Whether it stands in the body, without its coding.
-    speaks_of_itself: bool,
+    names_servers: bool,
+    is_well_known: bool,
     /// Where client-minted identifiers come back in the body, without its coding.
     echoes: Vec<Echo>,
     /// Those in the head.
@@ -72,6 +73,8 @@ struct Special {
 /// What an answer is to be like this time.
 pub(super) struct Wanted<'a> {
     pub(super) upstream: &'a str,
+    /// The addresses of all servers by their names.
+    pub(super) beside: &'a BTreeMap<String, String>,
     pub(super) place: ServerPlace<'a>,
     pub(super) clock: Clock,
     pub(super) chunking: Chunking,
@@ -95,14 +98,18 @@ pub(super) struct Wanted<'a> {
 
 impl Answers {
     /// Makes the answers of a cassette ready. Small bodies move to where they are sent from.
-    pub(super) fn of(cassette: &mut Cassette, made_up: &MadeUp) -> Self {
+    pub(super) fn of(
+        cassette: &mut Cassette,
+        made_up: &MadeUp,
+        beside: &BTreeMap<String, String>,
+    ) -> Self {
         let mut filling = Filling::default();
         let mut all_special = HashMap::new();
         for (number, interaction) in cassette.interactions.iter().enumerate() {
-            let upstream = match target::split(&interaction.request.path).0 {
-                "" => &cassette.recorded.upstream,
-                origin => origin,
-            };
+            let (origin, path) = target::split(&interaction.request.path);
+            let upstream = if origin.is_empty() { &cassette.recorded.upstream } else { origin };
+            let servers =
+                NamedServers { own: upstream, beside, is_well_known: is_well_known(path) };
             let special = match &interaction.outcome {
                 Outcome::Nothing(end) => {
                     let label = Label { special: true, ..Label::default() };
@@ -113,7 +120,7 @@ impl Answers {
                     let large = large::of(&cassette.larges, &response.body.bytes());
                     let asked = interaction.request.headers.get(ACCEPT_ENCODING.as_str());
                     let mut special =
-                        put(&mut filling, response, (upstream, made_up), large.map(|it| it.1));
+                        put(&mut filling, response, (servers, made_up), large.map(|it| it.1));
                     if let Some(special) = &mut special {
                         special.has_own_coding = !accepts(&header_map(&response.headers), asked);
                     }
@@ -209,8 +216,8 @@ impl Wanted<'_> {
         rename_fields(&mut headers, self.renamed);
         unveil_fields(&mut headers, self.unveiled);
         self.place.keep_below(&mut headers);
-        let rewriter = self.place.outward(self.upstream);
-        rewriter.iter().for_each(|rewriter| rewriter.all_fields(&mut headers));
+        let outward = self.place.outward(self.upstream, self.beside);
+        outward.iter().for_each(|outward| outward.fields(&mut headers));
         headers
     }
 }
@@ -225,7 +232,7 @@ async fn wait_until(due: Option<Instant>) {
 fn put(
     filling: &mut Filling,
     response: &cassette::Response,
-    (upstream, made_up): (&str, &MadeUp),
+    (servers, made_up): (NamedServers<'_>, &MadeUp),
     large: Option<&Large>,
 ) -> Option<Special> {
     let mut headers = header_map(&response.headers);
@@ -237,7 +244,7 @@ fn put(
     if !response.body.is_empty() {
         correct_length(&mut headers, &response.body, Ending::of(response.end));
     }
-    let mut special = Special::of(response, &headers, upstream, made_up);
+    let mut special = Special::of(response, &headers, servers, made_up);
     special.large = large.cloned();
     let is_special = special.is_any(&headers);
     let is_whole = special.ending == Ending::Whole && special.trailers.is_none();
@@ -366,14 +373,13 @@ impl Special {
     fn of(
         response: &cassette::Response,
         headers: &HeaderMap,
-        upstream: &str,
+        servers: NamedServers<'_>,
         made_up: &MadeUp,
     ) -> Self {
         let reason = response.reason.as_ref();
-        let speaks_of_itself = !upstream.is_empty()
-            && may_hold_origins(headers)
-            && may_hold(&response.readable().bytes(), upstream);
-        let addressed = speaks_of_itself || (!upstream.is_empty() && may_name(headers, upstream));
+        let names_servers =
+            may_hold_origins(headers) && servers.may_stand_in(&response.readable().bytes());
+        let addressed = names_servers || servers.may_stand_in_fields(headers);
         let echoed = response.headers.iter().flat_map(|(_, value)| Echo::in_field(value, made_up));
         let is_laid = matches!(&response.body, Body::Whole(bytes) if Shelf::takes(bytes));
         Self {
@@ -386,7 +392,8 @@ impl Special {
             trailers: (!response.trailers.is_empty()).then(|| header_map(&response.trailers)),
             ending: Ending::of(response.end),
             addressed,
-            speaks_of_itself,
+            names_servers,
+            is_well_known: servers.is_well_known,
             echoes: Echo::all(&response.readable().bytes(), made_up),
             echoed: echoed.collect(),
             veiled: Veiled::of(response),
@@ -419,7 +426,7 @@ impl Special {
         let asked = wanted.headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
         let is_accepted = wanted.blow.is_none() && (self.has_own_coding || accepts(headers, asked));
         let unveiled = !wanted.unveiled.is_empty();
-        let names_us = self.speaks_of_itself && wanted.place.origin.is_some();
+        let names_us = self.names_servers && wanted.place.origin.is_some();
         let changes = renamed || unveiled || names_us;
         if changes || !is_accepted {
             body = self.decoded(recorded, headers);
@@ -440,11 +447,12 @@ impl Special {
             body = Some(wanted.unveiled.body(body.unwrap_or_else(|| recorded.clone())));
         }
         wanted.place.keep_below(headers);
-        let rewriter = || wanted.place.outward(wanted.upstream);
-        if let Some(rewriter) = self.addressed.then(rewriter).flatten() {
-            rewriter.all_fields(headers);
-            if self.speaks_of_itself && !headers.contains_key(CONTENT_ENCODING) {
-                body = Some(rewritten(body.as_ref().unwrap_or(recorded), rewriter));
+        let outward = || wanted.place.outward(wanted.upstream, wanted.beside);
+        if let Some(outward) = self.addressed.then(outward).flatten() {
+            outward.fields(headers);
+            if self.names_servers && !headers.contains_key(CONTENT_ENCODING) {
+                let rewriter = outward.body(self.is_well_known).clone();
+                body = Some(rewriter.body(body.as_ref().unwrap_or(recorded)));
             }
         }
         let coding = coding.filter(|_| is_accepted && !headers.contains_key(CONTENT_ENCODING));
@@ -567,22 +575,6 @@ fn correct_length(headers: &mut HeaderMap, body: &Body, ending: Ending) {
         Ending::Cut => announced.max(there + 1),
     };
     headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
-}
-
-/// The body with the server's address replaced by ours.
-fn rewritten(body: &Body, mut rewriter: Rewriter) -> Body {
-    match body {
-        Body::Whole(bytes) => Body::Whole(rewriter.whole(bytes).unwrap_or_else(|| bytes.clone())),
-        Body::Stream(chunks) => {
-            let mut chunks = chunks.clone();
-            chunks.iter_mut().for_each(|chunk| chunk.bytes = rewriter.push(chunk.bytes.clone()));
-            let held = rewriter.finish();
-            if let Some(last) = chunks.last_mut().filter(|_| !held.is_empty()) {
-                last.bytes = [last.bytes.as_ref(), held.as_ref()].concat().into();
-            }
-            Body::Stream(chunks)
-        }
-    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::compare::matching::Playlist;
 use crate::identity::{Bindings, Hole, MadeUp, Renamed};
 use crate::redact::Unveiled;
 use crate::serve::lock;
-use crate::serve::server::ServerPlace;
+use crate::serve::server::{KeptPlace, ServerPlace};
 
 /// All that an answer is made of but for the client's own names, which may come up while it is held back.
 ///
@@ -31,9 +31,7 @@ pub(super) struct Naming {
     /// The header of the request.
     headers: HeaderMap,
     upstream: String,
-    origin: Option<(String, String)>,
-    session: String,
-    server: String,
+    place: KeptPlace,
     /// Whether it goes wrong: then it is left as it is.
     is_spoiled: bool,
 }
@@ -46,7 +44,6 @@ impl Naming {
         head: &Parts,
         place: ServerPlace<'_>,
     ) -> Self {
-        let origin = place.origin.map(|(scheme, host)| (scheme.to_owned(), host.to_owned()));
         Self {
             recorded: Arc::clone(&replayer.recorded),
             playlist: Arc::clone(&replayer.playlist),
@@ -56,9 +53,7 @@ impl Naming {
             behind: chosen.behind.clone(),
             headers: head.headers.clone(),
             upstream: replayer.server(place).to_owned(),
-            origin,
-            session: place.session.to_owned(),
-            server: place.server.to_owned(),
+            place: place.kept(),
             is_spoiled: chosen.blow.is_some(),
         }
     }
@@ -70,11 +65,10 @@ impl Naming {
         }
         let renamed =
             renamed(&self.recorded, self.number, &self.shown, lock(&self.playlist).bindings());
-        let origin = self.origin.as_ref().map(|(scheme, host)| (&**scheme, &**host));
-        let place = ServerPlace { origin, session: &self.session, server: &self.server };
         let wanted = Wanted {
             upstream: &self.upstream,
-            place,
+            beside: &self.recorded.beside,
+            place: self.place.place(),
             clock: Pace::Instant.begin(),
             chunking: Chunking::Recorded,
             headers: &self.headers,

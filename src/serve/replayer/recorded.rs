@@ -1,6 +1,6 @@
 //! A cassette made ready to answer.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -40,6 +40,8 @@ pub struct Recorded {
     pub(super) answers: Answers,
     pub(super) meanwhile: Meanwhile,
     pub(super) redactor: Redactor,
+    /// The addresses of all servers by their names, that of the first one by the empty name.
+    pub(super) beside: BTreeMap<String, String>,
     /// How many interactions are of the cassette itself: the others are shared, and need not be asked for.
     pub(super) own: usize,
     /// What it was before a function changed what is compared.
@@ -126,7 +128,10 @@ impl Recorded {
         let index = index.told_apart(credentials);
         let scripts = sockets::scripts(&cassette, exchanges.as_ref(), &index);
         let read = exchanges.as_mut().map_or(&mut cassette, |it| &mut it.cassette);
-        let answers = Answers::of(read, index.made_up());
+        let first = (String::new(), read.recorded.upstream.clone());
+        let beside: BTreeMap<_, _> =
+            read.recorded.origins.clone().into_iter().chain([first]).collect();
+        let answers = Answers::of(read, index.made_up(), &beside);
         let meanwhile = match &exchanges {
             Some(it) => Meanwhile::of(&it.cassette, &index, |number| {
                 &cassette.interactions[it.spot(number).interaction]
@@ -142,6 +147,7 @@ impl Recorded {
             answers,
             meanwhile,
             redactor,
+            beside,
             own,
             original: None,
         })

@@ -267,6 +267,7 @@ impl Replayer {
     ) -> Wanted<'w> {
         Wanted {
             upstream: self.server(place),
+            beside: &self.recorded.beside,
             place,
             clock,
             chunking: self.chunking,
@@ -512,7 +513,7 @@ impl Replayer {
         let Arrival { head, target, place } = arrival;
         let inward = |text: &[u8]| {
             let ours = place.may_stand_in(text);
-            ours.then(|| place.inward(server)?.whole(text)).flatten()
+            ours.then(|| place.inward(server, &self.recorded.beside)?.whole(text)).flatten()
         };
         let mut asked = arrival.request(body);
         if let Some(target) = inward(target.as_bytes()) {

@@ -186,7 +186,9 @@ impl Replayer {
         let number = self.enter(number, script, None);
         let blow = blow.as_ref().and_then(Blow::within);
         let server = self.server(place);
-        let addresses = place.inward(server).zip(place.outward(server)).map(<[_; 2]>::from);
+        let beside = &self.recorded().beside;
+        let outward = place.outward(server, beside).map(|outward| outward.own().clone());
+        let addresses = place.inward(server, beside).zip(outward).map(<[_; 2]>::from);
         let socket = Socket { replayer: Arc::clone(self), number, compression, addresses, blow };
         Upgraded::Opened(Opened { answer, socket })
     }

@@ -93,7 +93,8 @@ impl Replayer {
         redactor.request_noting(&mut asked, &mut secrets);
         let (_, place) = self.led(target, place);
         let server = self.server(place);
-        let inward = place.inward(server).filter(|_| may_name_us(&head.headers));
+        let inward = place.inward(server, &self.recorded().beside);
+        let inward = inward.filter(|_| may_name_us(&head.headers));
         Some(Hashed { live: Live::new(redactor, secrets), naming: Naming::default(), inward })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::place::WELL_KNOWN;
 use crate::cassette::Name;
 use crate::error::Result;
 use crate::text::percent;
@@ -45,8 +46,15 @@ impl<'a> Address<'a> {
             Some(b'/') => Cow::Borrowed(rest),
             _ => Cow::Owned(format!("/{rest}")),
         };
-        let session = target[..start].trim_start_matches('/');
-        Self { session, server: &target[start + "/-".len()..end], target: rest }
+        let server = &target[start + "/-".len()..end];
+        let (known, session) = well_known(&target[..start]);
+        let session = session.trim_start_matches('/');
+        let target = match (known, &*rest) {
+            ("", _) => rest,
+            (known, "/") => Cow::Borrowed(known),
+            (known, rest) => Cow::Owned(format!("{known}{rest}")),
+        };
+        Self { session, server, target }
     }
 
     /// The same in another session, if the target names none.
@@ -79,6 +87,14 @@ impl<'a> Address<'a> {
             (session, server) => format!("/{session}/-{server}"),
         }
     }
+}
+
+/// What stands before a session if a client asks for a document that is well known of it. A client puts
+/// `/.well-known/NAME` between the host and the path (RFC 8414, section 3.1; RFC 9728, section 3.1).
+fn well_known(before: &str) -> (&str, &str) {
+    let name = before.strip_prefix(WELL_KNOWN).unwrap_or_default();
+    let length = name.find('/').unwrap_or(name.len());
+    before.split_at(if name.is_empty() { 0 } else { WELL_KNOWN.len() + length })
 }
 
 /// Where the segment stands that separates what is retape's: its slash, and the end of the name in it.
@@ -132,6 +148,9 @@ mod tests {
         check("/a/-/", "a", Some("a"), "/");
         check("/test%5B0%5D/-/v1", "test%5B0%5D", Some("test[0]"), "/v1");
         check("/v1?x=/-/y", "", None, "/v1?x=/-/y");
+        check("/.well-known/x/v1", "", None, "/.well-known/x/v1");
+        check("/.well-known/x/a/b/-/v1?q", "a/b", Some("a/b"), "/.well-known/x/v1?q");
+        check("/.well-known/x/-", "", None, "/.well-known/x");
     }
 
     #[test]
@@ -146,6 +165,8 @@ mod tests {
         assert_eq!(named("/-api.openai.com?x"), of("", "api.openai.com", "/?x"));
         assert_eq!(named("/a/-openai"), of("a", "openai", "/"));
         assert_eq!(named("/a/-/-openai/v1"), None);
+        assert_eq!(named("/.well-known/x/a/-as/v1"), of("a", "as", "/.well-known/x/v1"));
+        assert_eq!(named("/.well-known/x/-as"), of("", "as", "/.well-known/x"));
         assert_eq!(named("/a?x=/-openai/"), None);
         assert_eq!(Address::parse("/a/-openai/v1").target, "/a/-openai/v1");
     }

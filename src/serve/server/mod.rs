@@ -30,10 +30,10 @@ pub use chunks::{ChunkSizes, Joining};
 pub use early::{Early, Unread};
 pub use listen::{FieldNames, Handler, MOST_FIELDS, Refusal, Server};
 pub use origin::{
-    ADDRESSES, READ_WHOLE, Rewriter, announced, is_asked_for_first, may_hold, may_hold_origins,
-    may_name, may_name_us, media_of,
+    ADDRESSES, READ_WHOLE, Rewriter, announced, is_asked_for_first, may_hold_origins, may_name_us,
+    media_of,
 };
-pub use place::ServerPlace;
+pub use place::{KeptPlace, NamedServers, Outward, ServerPlace, is_well_known};
 pub use proxy::Proxy;
 pub use spelling::{Ear, names, spelled, spelling};
 pub use via::{ClientTrust, Handshake, NamedHost, Tunnel, Via, host_of, origin, session_of};

@@ -12,7 +12,7 @@ use http::header::{
 
 use memchr::memmem::Finder;
 
-use crate::cassette::{Content, Media};
+use crate::cassette::{Body, Content, Media};
 
 /// Replaces one origin by another in a body that comes in pieces.
 ///
@@ -29,10 +29,10 @@ pub struct Rewriter {
 /// What is replaced by what.
 #[derive(Debug)]
 struct Exchange {
-    /// By what, for either scheme.
+    /// By what, for either scheme; the longest ones first.
     forms: Vec<(String, String)>,
-    /// The host of what is replaced, which all spellings have in common, if it is spelled in one way.
-    host: Option<Finder<'static>>,
+    /// The hosts of what is replaced, which all spellings have in common, if each is spelled in one way.
+    hosts: Option<Vec<Finder<'static>>>,
     /// The length of the longest spelling.
     longest: usize,
 }
@@ -47,14 +47,27 @@ enum Extent {
 impl Rewriter {
     /// Replaces `from` by `to`.
     pub fn new(from: &str, to: &str) -> Self {
-        let host = host_of(from);
-        let has_letters = host.iter().any(u8::is_ascii_alphabetic);
-        let host = (!has_letters).then(|| Finder::new(host).into_owned());
-        let encoded = from.bytes().filter(|byte| matches!(byte, b':' | b'/')).count();
-        let longest = from.len() + encoded * Spelling::LONGEST;
-        let sockets = of_sockets(from).zip(of_sockets(to));
-        let forms = [(from.to_owned(), to.to_owned())].into_iter().chain(sockets).collect();
-        let exchange = Exchange { forms, host, longest };
+        Self::of(vec![(from.to_owned(), to.to_owned())])
+    }
+
+    /// Replaces each of several origins by another one. Of two that are the same the first counts.
+    pub fn of(mut pairs: Vec<(String, String)>) -> Self {
+        pairs.sort_by_key(|(from, _)| std::cmp::Reverse(from.len()));
+        let finder = |from: &str| {
+            let host = host_of(from);
+            let has_letters = host.iter().any(u8::is_ascii_alphabetic);
+            (!has_letters).then(|| Finder::new(host).into_owned())
+        };
+        let hosts = pairs.iter().map(|(from, _)| finder(from)).collect();
+        let length = |from: &str| {
+            let encoded = from.bytes().filter(|byte| matches!(byte, b':' | b'/')).count();
+            from.len() + encoded * Spelling::LONGEST
+        };
+        let longest = pairs.iter().map(|(from, _)| length(from)).max().unwrap_or_default();
+        let sockets = pairs.iter().filter_map(|(from, to)| of_sockets(from).zip(of_sockets(to)));
+        let sockets: Vec<_> = sockets.collect();
+        let forms = pairs.into_iter().chain(sockets).collect();
+        let exchange = Exchange { forms, hosts, longest };
         Self { exchange: Arc::new(exchange), held: BytesMut::new() }
     }
 
@@ -71,22 +84,36 @@ impl Rewriter {
         }
     }
 
+    /// A body with its origins replaced.
+    pub fn body(mut self, body: &Body) -> Body {
+        match body {
+            Body::Whole(bytes) => Body::Whole(self.whole(bytes).unwrap_or_else(|| bytes.clone())),
+            Body::Stream(chunks) => {
+                let mut chunks = chunks.clone();
+                chunks.iter_mut().for_each(|chunk| chunk.bytes = self.push(chunk.bytes.clone()));
+                let held = self.finish();
+                if let Some(last) = chunks.last_mut().filter(|_| !held.is_empty()) {
+                    last.bytes = [last.bytes.as_ref(), held.as_ref()].concat().into();
+                }
+                Body::Stream(chunks)
+            }
+        }
+    }
+
     /// All fields with their origins replaced: any of them may lead on.
     pub fn all_fields(&self, headers: &mut HeaderMap) {
         self.values(headers.iter_mut());
     }
 
     /// The fields of these names with their origins replaced.
-    #[cfg(feature = "record")]
     pub fn fields(&self, headers: &mut HeaderMap, names: &[HeaderName]) {
         self.values(headers.iter_mut().filter(|(name, _)| names.contains(name)));
     }
 
     fn values<'v>(&self, fields: impl Iterator<Item = (&'v HeaderName, &'v mut HeaderValue)>) {
-        let from = &self.exchange.forms[0].0;
         for (name, value) in fields {
-            let leads = LEADING.contains(name);
-            let other = leads.then(|| in_other_words(value.as_bytes(), from)).flatten();
+            let mut origins = self.exchange.forms.iter().filter(|_| LEADING.contains(name));
+            let other = origins.find_map(|(from, _)| in_other_words(value.as_bytes(), from));
             let text = other.as_deref().map_or(value.as_bytes(), str::as_bytes);
             let replaced = self.clone().whole(text);
             if let Some(Ok(replaced)) = replaced.map(HeaderValue::from_maybe_shared) {
@@ -122,11 +149,11 @@ impl Rewriter {
     /// The text with origins replaced, if there were any, up to where it is not decided yet.
     fn replace(&self, text: &[u8], extent: Extent) -> (Option<BytesMut>, usize) {
         let mut out: Option<BytesMut> = None;
-        let Exchange { host, longest, .. } = &*self.exchange;
+        let Exchange { hosts, longest, .. } = &*self.exchange;
         let mut copied = 0;
         // Without the host there can only be the beginning of one at the end.
-        let mut at = match host {
-            Some(host) if host.find(text).is_none() => match extent {
+        let mut at = match hosts {
+            Some(hosts) if hosts.iter().all(|host| host.find(text).is_none()) => match extent {
                 Extent::Whole => text.len(),
                 Extent::Begun => text.len().saturating_sub(*longest),
             },
@@ -136,8 +163,8 @@ impl Rewriter {
             let is_first = |byte: &u8| matches!(byte, b'h' | b'H' | b'w' | b'W');
             let Some(found) = text[at..].iter().position(is_first) else { break text.len() };
             at += found;
-            match self.found(&text[at..]) {
-                TextStart::Maybe if extent == Extent::Begun => break at,
+            match self.found(&text[at..], extent) {
+                TextStart::Maybe => break at,
                 TextStart::Origin { length, .. }
                     if extent == Extent::Begun && at + length == text.len() =>
                 {
@@ -162,10 +189,15 @@ impl Rewriter {
     }
 
     /// What a text begins with.
-    fn found(&self, text: &[u8]) -> TextStart<'_> {
-        let all = self.exchange.forms.iter().map(|(from, to)| TextStart::of(text, from, to));
-        all.reduce(|one, other| if matches!(one, TextStart::Nothing) { other } else { one })
-            .unwrap_or(TextStart::Nothing)
+    fn found(&self, text: &[u8], extent: Extent) -> TextStart<'_> {
+        let mut all = self.exchange.forms.iter().map(|(from, to)| TextStart::of(text, from, to));
+        // A longer one that may still come is the one that is meant.
+        all.find(|found| match found {
+            TextStart::Nothing => false,
+            TextStart::Maybe => extent == Extent::Begun,
+            TextStart::Origin { .. } => true,
+        })
+        .unwrap_or(TextStart::Nothing)
     }
 }
 
@@ -475,6 +507,21 @@ mod tests {
             "?next=http%3A%2F%2F127.0.0.1%3A8283%2Fv1",
             "?next=http%3A%2F%2Flocalhost%3A9%2Fname%2F-%2Fv1",
         );
+    }
+
+    #[test]
+    fn of_several_origins_the_longest_one_is_meant() {
+        let pairs = [("http://us:1", "http://one:2"), ("http://us:1/-b", "http://two:3")];
+        let pairs = pairs.map(|(from, to)| (from.to_owned(), to.to_owned()));
+        let text = "http://us:1/-b/x http://us:1/-a ws:\\/\\/us:1\\/-b http://us:1/-";
+        let expected = "http://two:3/x http://one:2/-a ws:\\/\\/two:3 http://one:2/-";
+        for cut in 0..=text.len() {
+            let mut rewriter = Rewriter::of(pairs.to_vec());
+            let mut out = rewriter.push(Bytes::copy_from_slice(&text.as_bytes()[..cut])).to_vec();
+            out.extend_from_slice(&rewriter.push(Bytes::copy_from_slice(&text.as_bytes()[cut..])));
+            out.extend_from_slice(&rewriter.finish());
+            assert_eq!(String::from_utf8(out).unwrap(), expected, "cut at {cut}");
+        }
     }
 
     #[test]
