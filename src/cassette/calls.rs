@@ -130,7 +130,7 @@ fn names(json: Text<'_>) -> Vec<(String, String)> {
 }
 
 /// Whether a text identifies something: a word with a digit.
-pub(super) fn is_identifier(text: &str) -> bool {
+pub(crate) fn is_identifier(text: &str) -> bool {
     text.len() >= SHORTEST
         && text.bytes().any(|byte| byte.is_ascii_digit())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:/".contains(&byte))

@@ -206,6 +206,58 @@ async fn a_call_is_answered_behind_the_reply_to_what_the_server_asked_in_a_strea
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_one_stream_says_of_a_thing_comes_behind_what_another_one_has_told_of_it() {
+    let [asks, done] = ["asks", "done"].map(|it| format!(r#"{{"id":"elicit-0001","is":"{it}"}}"#));
+    let stage = Stage::new();
+    let (noted, told, ended) = (Gate::new(), Gate::new(), Gate::new());
+    let said = [asks.clone(), done.clone()];
+    let upstream = Upstream::start(move |asked, wire| {
+        if asked.head.line.starts_with("GET") {
+            wire.send(EVENTS);
+            noted.pass();
+            wire.send_chunk(format!("data: {}\n\n", said[0]));
+            told.open();
+            ended.pass();
+            wire.send_end();
+        } else if asked.text().contains("call") {
+            wire.send(EVENTS);
+            wire.send_chunk("data: {}\n\n");
+            told.pass();
+            std::thread::sleep(MOMENT);
+            wire.send_chunk(format!("data: {}\n\n", said[1]));
+            wire.send_end();
+            ended.open();
+        } else {
+            noted.open();
+            wire.send(json(202, "{}"));
+        }
+        Then::KeepAlive
+    });
+    let talk = |session: &Session| {
+        let url = format!("{}/mcp", session.url());
+        let mut listening = listen(session);
+        let mut calling = Wire::connect(split(&url).0);
+        calling.send(request("POST", &url, "", r#"{"say":"call"}"#));
+        calling.head().unwrap();
+        assert_eq!(calling.data(), "data: {}\n\n");
+        assert!(calling.is_silent(MOMENT), "done before it was told of");
+        post(&url, r#"{"say":"note"}"#);
+        assert_eq!(listening.data(), format!("data: {asks}\n\n"));
+        assert_eq!(calling.data(), format!("data: {done}\n\n"));
+        assert_eq!(calling.chunk(), Chunk::End(Vec::new()));
+        assert_eq!(listening.chunk(), Chunk::End(Vec::new()));
+    };
+    let session = stage.record(&upstream).await;
+    talk(&session);
+    session.finish().await.unwrap();
+    drop(upstream);
+
+    let session = stage.replay().await;
+    talk(&session);
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_answered_before_without_a_reply_does_not_wait_for_one() {
     let message = |id: usize, rest: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},{rest}}}"#);
     let (call, list) = (message(1, r#""method":"call""#), r#""method":"list""#);

@@ -1,6 +1,6 @@
 //! What an answer waits for that was still being sent when something was asked.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::across::Across;
 use super::naming::Naming;
 use crate::cassette::{Body, Cassette, End, Interaction, Progress};
 use crate::compare::matching::{Feeds, Index};
@@ -31,9 +32,14 @@ use crate::text::words::shown;
 /// to say: a server that never answers a cancelled call ends its stream with the session. Other streams are sent as
 /// fast as they are read: a client may ask in turn what it once asked at the same time.
 ///
-/// An answer that its client gave up stays silent until it is given up again.
+/// An answer that its client gave up stays silent until it is given up again. What names a thing waits for
+/// [another stream](Across) that has told of it.
 #[derive(Debug, Default)]
-pub(super) struct Meanwhile(HashMap<usize, Vec<Gate>>);
+pub(super) struct Meanwhile {
+    gates: HashMap<usize, Vec<Gate>>,
+    /// The answers that tell others how far they have come.
+    telling: HashSet<usize>,
+}
 
 /// Behind so many chunks, what comes next waits.
 #[derive(Debug, Clone, Copy)]
@@ -53,6 +59,8 @@ enum Until {
     Asked(usize),
     /// This request, whose doing the rest may show.
     Done(usize),
+    /// That another answer was sent so far.
+    Said { answer: usize, chunks: usize },
     /// That the client leaves.
     Left,
 }
@@ -67,11 +75,16 @@ const UNTIL_DONE: Duration = Duration::from_secs(30);
 /// A client that has not left by then does not leave.
 const UNTIL_LEFT: Duration = Duration::from_secs(300);
 
+/// So long a client takes at most to read what was sent on one connection before it reads another one.
+const UNTIL_READ: Duration = Duration::from_millis(10);
+
 /// What a run has come to.
 #[derive(Debug)]
 pub(super) struct RunProgress {
     /// Which interactions were asked for.
     asked: Vec<bool>,
+    /// How many chunks of answers were sent for which others wait, and when the last one was.
+    said: HashMap<usize, (usize, Instant)>,
     /// When one was asked for that had not been before.
     latest: Option<Instant>,
     overdue: Vec<Overdue>,
@@ -90,7 +103,8 @@ impl RunProgress {
     /// A run in which nothing was asked for yet.
     pub(super) fn begin(length: usize) -> watch::Sender<Self> {
         let asked = vec![false; length];
-        watch::Sender::new(Self { asked, latest: None, overdue: Vec::new(), is_over: false })
+        let said = HashMap::new();
+        watch::Sender::new(Self { asked, said, latest: None, overdue: Vec::new(), is_over: false })
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -104,6 +118,7 @@ impl RunProgress {
 
     pub(super) fn reset(&mut self) {
         self.asked.fill(false);
+        self.said.clear();
     }
 
     /// Nothing is held back any more: what was comes to no end.
@@ -164,18 +179,25 @@ impl Meanwhile {
             let gate = Gate { chunks: usize::MAX, until: Until::Left, head: false, gap: 0 };
             gates.entry(number).or_default().push(gate);
         }
-        Self(gates)
+        let mut telling = HashSet::new();
+        for Across { answer, chunks, other, said } in Across::all(cassette) {
+            let until = Until::Said { answer: other, chunks: said };
+            gates.entry(answer).or_default().push(Gate { chunks, until, head: false, gap: 0 });
+            gates.entry(other).or_default();
+            telling.insert(other);
+        }
+        Self { gates, telling }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.gates.is_empty()
     }
 
     /// Notes that an interaction was asked for. Who asks again when all that was recorded meanwhile was
     /// asked for begins anew.
     pub(super) fn note(&self, number: usize, run: &mut RunProgress) {
         let asked = &mut run.asked;
-        let meanwhile = self.0.get(&number).into_iter().flatten();
+        let meanwhile = self.gates.get(&number).into_iter().flatten();
         let requests = meanwhile.filter_map(|gate| gate.until.request());
         if !asked[number] {
             run.latest = Some(Instant::now());
@@ -183,12 +205,14 @@ impl Meanwhile {
             requests.for_each(|request| asked[request] = false);
         }
         asked[number] = true;
+        run.said.remove(&number);
     }
 
     /// What holds an answer back in a run, if anything does.
     pub(super) fn hold(&self, number: usize, run: &watch::Sender<RunProgress>) -> Option<Hold> {
-        let gates = self.0.get(&number)?.clone();
-        Some(Hold { gates, ..Hold::of(number, run) })
+        let gates = self.gates.get(&number)?.clone();
+        let told = self.telling.contains(&number).then_some(0);
+        Some(Hold { gates, told, ..Hold::of(number, run) })
     }
 }
 
@@ -196,7 +220,7 @@ impl Until {
     fn request(self) -> Option<usize> {
         match self {
             Self::Asked(request) | Self::Done(request) => Some(request),
-            Self::Left => None,
+            Self::Said { .. } | Self::Left => None,
         }
     }
 }
@@ -210,6 +234,8 @@ pub(super) struct Hold {
     /// What is said by then, and whether anything has come since it was asked last.
     naming: Option<Box<Naming>>,
     has_passed: bool,
+    /// How many chunks have been told of to those that wait for them, if any do.
+    told: Option<usize>,
 }
 
 /// Whether what was waited for has come.
@@ -231,7 +257,8 @@ impl Hold {
 
     fn of(number: usize, run: &watch::Sender<RunProgress>) -> Self {
         let (gates, run) = (Vec::new(), run.clone());
-        Self { number, gates, run, waiting: None, naming: None, has_passed: false }
+        let (waiting, naming) = (None, None);
+        Self { number, gates, run, waiting, naming, has_passed: false, told: None }
     }
 
     /// Lets the rest have the names that the client has made up by then.
@@ -247,6 +274,11 @@ impl Hold {
 
     /// Ready when the next thing behind so many chunks may be sent, or never will be.
     pub(super) fn poll(&mut self, sent: usize, context: &mut Context<'_>) -> Poll<Result<(), Cut>> {
+        if self.told.is_some_and(|told| sent > told) {
+            self.told = Some(sent);
+            let said = (self.number, (sent, Instant::now()));
+            self.run.send_modify(|run| run.said.extend([said]));
+        }
         loop {
             if let Some(waiting) = &mut self.waiting {
                 let came = ready!(waiting.as_mut().poll(context));
@@ -295,6 +327,17 @@ async fn come(gate: Gate, answer: usize, run: watch::Sender<RunProgress>) -> Wai
     let mut changes = run.subscribe();
     let begun = Instant::now();
     loop {
+        let said = match until {
+            Until::Said { answer, chunks } => {
+                let said = changes.borrow_and_update().said.get(&answer).copied();
+                said.filter(|(sent, _)| *sent >= chunks)
+            }
+            Until::Asked(_) | Until::Done(_) | Until::Left => None,
+        };
+        if let Some((_, sent)) = said {
+            tokio::time::sleep_until(sent + UNTIL_READ).await;
+            return WaitOutcome::Yes;
+        }
         let latest = {
             let run = changes.borrow_and_update();
             if until.request().is_some_and(|request| run.asked.get(request) == Some(&true)) {
@@ -306,7 +349,7 @@ async fn come(gate: Gate, answer: usize, run: watch::Sender<RunProgress>) -> Wai
             run.latest.map_or(begun, |latest| latest.max(begun))
         };
         let limit = match until {
-            Until::Asked(_) => latest + PATIENCE,
+            Until::Asked(_) | Until::Said { .. } => latest + PATIENCE,
             Until::Done(_) => latest + UNTIL_DONE + Duration::from_millis(gap.saturating_mul(2)),
             Until::Left => begun + UNTIL_LEFT,
         };
@@ -314,8 +357,11 @@ async fn come(gate: Gate, answer: usize, run: watch::Sender<RunProgress>) -> Wai
         if let Ok(Ok(())) = changed {
             continue;
         }
-        if let Until::Asked(_) = until {
-            return WaitOutcome::No;
+        match until {
+            Until::Asked(_) => return WaitOutcome::No,
+            // What was said otherwise then is said otherwise now.
+            Until::Said { .. } => return WaitOutcome::Yes,
+            Until::Done(_) | Until::Left => {}
         }
         run.send_modify(|run| run.overdue.push(Overdue { answer, request: until.request() }));
         return WaitOutcome::Never;
@@ -402,7 +448,7 @@ mod tests {
             asked(r#""after": {"2": 0, "3": 0}, "#, "PUT", other, "made"),
         ];
         let meanwhile = of(&format!(r#"{{"retape": 1, "interactions": [{}]}}"#, all.join(",")));
-        [1, 2].map(|number| meanwhile.0.contains_key(&number))
+        [1, 2].map(|number| meanwhile.gates.contains_key(&number))
     }
 
     #[test]

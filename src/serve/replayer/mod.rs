@@ -1,5 +1,6 @@
 //! Replaying: a server that answers from a cassette.
 
+mod across;
 mod answers;
 mod assume;
 mod body;
