@@ -58,6 +58,13 @@ need_chromium() {
     chromium=$(command -v chromium) || fail "Chromium is missing; install it, or name it in CHROMIUM"
 }
 
+# Leaves the folder of the program in $tools.
+install_insta() {
+    tools=$root/target/tools
+    [ -x "$tools/bin/cargo-insta" ] ||
+        cargo install --quiet --locked --debug --root "$tools" cargo-insta --version 1.49.0
+}
+
 # Prints the folder of a client's cassettes that its scenarios do not name.
 prefix_of() {
     case $1 in
