@@ -24,14 +24,18 @@ pub struct Endpoint {
     pub media: String,
 }
 
+/// The media type of an answer without parameters, in small letters; empty if there is none.
+pub(crate) fn media_type(response: &Response) -> String {
+    let media = response.headers.get("content-type").unwrap_or_default();
+    let media = media.trim().split([';', ' ', '\t']).next().unwrap_or_default();
+    media.to_ascii_lowercase()
+}
+
 impl Endpoint {
     /// The endpoint of an exchange. `names` are values that are no identifiers by their look, such as
     /// numbers, and of which the recording shows that they are some. What the answer itself says in a
     /// field for identifiers is one, too: `/users/ann` and `"user_id": "ann"`.
     pub fn of(request: &Request, response: &Response, names: &HashSet<String>) -> Self {
-        let media = response.headers.get("content-type").unwrap_or_default();
-        let media = media.trim().split([';', ' ', '\t']).next().unwrap_or_default();
-        let media = media.to_ascii_lowercase();
         let body = match &*response.readable() {
             Body::Whole(body) => body.clone(),
             Body::Stream(_) => Bytes::new(),
@@ -43,7 +47,7 @@ impl Endpoint {
             method: request.method.clone(),
             path: template(request.path_only(), is_name) + &operation(request),
             status: response.status,
-            media,
+            media: media_type(response),
         }
     }
 

@@ -38,6 +38,7 @@ pub use check::{Breach, Finding, check};
 pub(crate) use check::{check_uncounted, count_seen};
 pub(crate) use cut::{ERROR, JsonMessage, RESULT_OF};
 pub use endpoint::Endpoint;
+pub(crate) use endpoint::media_type;
 pub use evidence::{At, Claimed, Edge, Evidence, Occurrence, OrderEvidence};
 pub(crate) use headers::is_standard;
 pub use history::History;

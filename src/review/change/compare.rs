@@ -152,10 +152,15 @@ fn report(
     instead::weigh_refusals(&mut unanswered, &was, &is);
     let mut unanswered = was.at_endpoints(unanswered);
     let mut drafts: Vec<(&Endpoint, Vec<Draft>)> = endpoints.into_iter().zip(drafts).collect();
+    // Where a media type comes or goes, that is told of all that is asked there.
+    let is_of_media = |draft: &Draft| matches!(draft.rule, Rule::MediaNew | Rule::MediaGone);
+    let with_media = drafts.iter().filter(|(_, all)| all.iter().any(is_of_media));
+    let of_media: BTreeSet<[String; 2]> = with_media.map(|(it, _)| called(it)).collect();
     for (endpoint, drafts) in &mut drafts {
         let before = *moved.get(*endpoint).unwrap_or(endpoint);
         let unanswered = [*endpoint, before].map(|it| unanswered.remove(it).unwrap_or_default());
-        let unanswered: Vec<Draft> = unanswered.into_iter().flatten().collect();
+        let mut unanswered: Vec<Draft> = unanswered.into_iter().flatten().collect();
+        unanswered.retain(|draft| !is_of_media(draft) || !of_media.contains(&called(endpoint)));
         // What the same request shows says more than numbers, and what is not finished is there.
         let is_cut = unanswered.iter().any(|draft| draft.rule == Rule::AnswerCut);
         drafts.retain(|draft| {
@@ -180,6 +185,11 @@ fn report(
         Report { old, new, changes, contracts, cassettes, unread, ..Report::default() };
     report.sort();
     report
+}
+
+/// What is asked at an endpoint: the method and the path.
+fn called(endpoint: &Endpoint) -> [String; 2] {
+    [endpoint.method.clone(), endpoint.path.clone()]
 }
 
 /// A media type, in a sentence.

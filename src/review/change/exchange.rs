@@ -12,6 +12,7 @@ use crate::cassette::splice::disjoint;
 use crate::cassette::{Body, Cassette, Interaction, Number, Place, Request, Response};
 use crate::compare::alignment::Renaming;
 use crate::compare::{self, Difference as Differing, Differences, Value};
+use crate::contract::media_type;
 use crate::identity::{Meaning, SHORTEST, identifiers, moments};
 use crate::message::{Message, Messages, Protocols, Trace};
 use crate::text::json::{Text, pointer};
@@ -69,6 +70,10 @@ impl<'a> Turn<'a> {
             ms: answer.map_or(0, |answer| last_ms(answer.response)),
             trace: answer.map(ExchangeAnswer::marks).unwrap_or_default(),
             has_result: self.has_result(),
+            media: answer.map(|answer| {
+                let accepted = request.headers.get("accept").unwrap_or_default();
+                [accepted.to_owned(), media_type(answer.response)]
+            }),
             says: FixedState::default().hash_one(said),
             is_deleted: self.is_deleted(),
         }

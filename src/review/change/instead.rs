@@ -9,9 +9,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::always::Question;
-use super::compare::{Promises, named_media};
+use super::compare::Promises;
 use super::draft::{Draft, Position, ShownPlaces};
-use super::report::{Part, Verdict};
+use super::report::Verdict;
 use super::requests::{self, Unanswered, as_often};
 use super::rule::Rule;
 use super::weight::{CHANCE, CHANCE_OF_ALL, Weight};
@@ -35,9 +35,7 @@ pub(super) fn answered(gone: &Endpoint, was: &Promises, is: &Promises) -> Option
     let counted = || is_counted.then(|| more_often(gone, &may_be, was, is)).flatten();
     let (other, shown, weight) = asked.or_else(counted)?;
     let draft = if other.status == gone.status {
-        let [before, now] = [gone, other].map(|it| named_media(&it.media));
-        let what = format!("a request that was answered with {before} is answered with {now}");
-        Draft::new(Rule::MediaGone, Verdict::Breaking, Part::Endpoint, what)
+        requests::of_other_media(&gone.media, &other.media)
     } else {
         requests::answered_otherwise(gone.status, other.status)
     };

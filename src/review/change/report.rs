@@ -369,6 +369,9 @@ pub struct Exchange {
     /// Whether it is a call by JSON-RPC that came to a result, or to an error.
     #[serde(skip)]
     pub(super) has_result: Option<bool>,
+    /// What its client accepts, and the media type of the answer.
+    #[serde(skip)]
+    pub(super) media: Option<[String; 2]>,
     /// What the request says in words, as a hash.
     #[serde(skip)]
     pub(super) says: u64,

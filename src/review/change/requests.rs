@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use super::compare::named_media;
 use super::cut::cut_by;
 use super::draft::{Draft, Position, ShownPlaces, at, cut, same_or_added};
 use super::instead::{is_redirect, recordings};
@@ -266,11 +267,19 @@ fn unanswered_in(name: &str, [old, new]: [&Exchange; 2]) -> Option<Unanswered> {
         })
     };
     let cut = cut_short(old, new).map(|draft| (None, draft));
+    let is_of_other_media = || {
+        let ([accepted, was], [accepts, is]) = old.media.as_ref().zip(new.media.as_ref())?;
+        let is_answered = old.status == new.status && old.status.is_some_and(|it| it < 300);
+        let is_other = is_answered && accepted == accepts && was != is;
+        let is_said = is_other && !was.is_empty() && !is.is_empty();
+        is_said.then(|| (None, of_other_media(was, is)))
+    };
     let is_failed = || {
         let outcomes = (old.has_result, new.has_result);
         (outcomes == (Some(true), Some(false))).then(|| (None, failed()))
     };
-    let (refused, mut draft) = cut.or_else(is_otherwise).or_else(is_failed)?;
+    let draft = cut.or_else(is_otherwise).or_else(is_of_other_media).or_else(is_failed);
+    let (refused, mut draft) = draft?;
     draft.seen(&format!("{name} #{}", new.number), Position::Whole);
     Some(Unanswered { place: format!("{name} #{}", old.number), refused, draft })
 }
@@ -292,6 +301,13 @@ pub(super) fn refused(was: u16, is: u16) -> Draft {
 pub(super) fn answered_otherwise(was: u16, is: u16) -> Draft {
     let what = format!("a request that was answered with {was} is answered with {is}");
     Draft::new(Rule::StatusGone, Verdict::Breaking, Part::Endpoint, what)
+}
+
+/// A request that is answered in another media type.
+pub(super) fn of_other_media(was: &str, is: &str) -> Draft {
+    let [was, is] = [was, is].map(named_media);
+    let what = format!("a request that was answered with {was} is answered with {is}");
+    Draft::new(Rule::MediaGone, Verdict::Breaking, Part::Endpoint, what)
 }
 
 /// Whether a status says what is wrong with a request or a server, and not how busy that is.

@@ -56,6 +56,29 @@ fn a_server_that_cuts_all_streams_breaks_also_where_other_things_are_asked() {
 }
 
 #[test]
+fn a_request_that_is_answered_in_another_media_type_is_told_though_both_are_known() {
+    let of = |prefix: &str, streamed: i32| {
+        let one = |number| {
+            let is_streamed = number % 2 == 0;
+            let asked = format!(r#"{{"stream":{is_streamed},"text":"{number}"}}"#);
+            let said = [r#"{"type":"start"}"#, r#"{"type":"end"}"#];
+            match is_streamed && number / 2 < streamed {
+                true => exchange("/chat", &asked, 200, &said),
+                false => exchange("/chat", &asked, 200, &[r#"{"type":"whole"}"#]),
+            }
+        };
+        apart(prefix, (0..12).map(one))
+    };
+    let diff = |streamed| told(&compared(&of("talk", 6), &of("talk", streamed)));
+
+    let what = "breaking media-gone: a request that was answered with `text/event-stream` is \
+                answered with `application/json`";
+    assert_eq!(diff(5), [what]);
+    assert_eq!(diff(0), [what]);
+    assert_eq!(diff(6), [""; 0]);
+}
+
+#[test]
 fn a_stream_that_never_ends_and_a_page_that_is_sent_again_are_told() {
     let left = |count: usize| -> Side {
         let mut side = streams("s", 8, 0);
