@@ -202,9 +202,10 @@ fn no_type_name_has_four_meanings() {
 }
 
 /// The limits in docs/limits.md: what stands in their second column, and the code that makes it so.
-const LIMITS: [(&str, &str, &str); 30] = [
-    ("300 s", "serve/recording.rs", "silence: Duration::from_secs(300)"),
-    ("5 s", "serve/recording.rs", "grace: Duration::from_secs(5)"),
+const LIMITS: [(&str, &str, &str); 31] = [
+    ("300 s", "serve/recording.rs", "(silence, rest) = (Duration::from_secs(300)"),
+    ("250 ms", "serve/recording.rs", "grace: Duration::from_millis(250)"),
+    ("5 s", "serve/recording.rs", "(Duration::from_secs(300), Duration::from_secs(5))"),
     (
         "twice the time until then, at most 5 s more, and 0.5 s",
         "serve/replayer/answers.rs",

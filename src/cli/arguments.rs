@@ -100,9 +100,9 @@ pub(super) struct LiveServer {
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
     pub(super) ready_timeout: Duration,
 
-    /// How long to go on reading an answer after its client has left
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
-    grace: Duration,
+    /// How long to go on reading an answer after its client has left [default: 250ms]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    grace: Option<Duration>,
 
     /// How long to wait for a server that says nothing
     #[arg(long, value_name = "TIME", default_value = "300s", value_parser = duration)]
@@ -276,7 +276,8 @@ impl LiveServer {
     }
 
     pub(super) fn settle(&self, session: SessionBuilder) -> Result<SessionBuilder> {
-        let session = session.grace(self.grace).silence(self.silence);
+        let session = session.silence(self.silence);
+        let session = if let Some(grace) = self.grace { session.grace(grace) } else { session };
         let session = if self.fresh { session.fresh() } else { session };
         let Origins { first, named } = self.servers()?;
         let session = if first.is_empty() { session } else { session.upstream(first) };

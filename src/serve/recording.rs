@@ -17,11 +17,16 @@ pub struct Patience {
     pub silence: Duration,
     /// For the rest of an answer after the client has left.
     pub grace: Duration,
+    /// For the rest of a request that the server does not wait for.
+    pub rest: Duration,
 }
 
 impl Default for Patience {
     fn default() -> Self {
-        Self { silence: Duration::from_secs(300), grace: Duration::from_secs(5) }
+        let (silence, rest) = (Duration::from_secs(300), Duration::from_secs(5));
+        // A server is to see soon that its client has left, as it would without us: it stops what was asked for, or lets
+        // the client listen again. What is on its way by then is read.
+        Self { silence, grace: Duration::from_millis(250), rest }
     }
 }
 

@@ -78,10 +78,11 @@ impl Closed {
         self.all_tapes().iter().flat_map(|(_, tape)| tape.unfinished()).collect()
     }
 
-    /// Waits until they have come to their end, but not for longer than the grace time.
+    /// Waits until they have come to their end, but not for longer than they are given.
     pub(crate) async fn settle(&self) {
         // What the grace time ends ends a moment later.
-        let limit = self.gateway.settings.given.patience.grace + Duration::from_secs(1);
+        let patience = self.gateway.settings.given.patience;
+        let limit = patience.grace.max(patience.rest) + Duration::from_secs(1);
         for (_, tape) in self.all_tapes() {
             tape.settle(limit).await;
         }

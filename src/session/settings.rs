@@ -270,10 +270,11 @@ impl SessionBuilder {
         self
     }
 
-    /// How long the recorder goes on reading an answer after its client has left; 5 s if it is not
-    /// set, a year at most.
+    /// How long the recorder goes on reading an answer after its client has left, 250 ms if it is not set, and a
+    /// request that the server does not wait for, 5 s if it is not set; a year at most.
     pub fn grace(mut self, limit: Duration) -> Self {
         self.patience.grace = limit.min(LONGEST);
+        self.patience.rest = self.patience.grace;
         self
     }
 

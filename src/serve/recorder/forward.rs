@@ -239,7 +239,7 @@ impl Recorder {
             Some(gate) => Expected::new(body, gate).boxed_unsync(),
             None => body,
         };
-        let body = Sent::new(body, interim.take.clone(), within, self.patience.grace);
+        let body = Sent::new(body, interim.take.clone(), within, self.patience.rest);
         let progress = body.progress();
         let mut request = Request::builder()
             .method(head.method.clone())
@@ -305,7 +305,7 @@ impl Recorder {
     /// What was to be asked is recorded whole, before the client is told and may stop sending it.
     async fn fail(&self, take: Option<&Take>, fault: &ServerFault) {
         if let Some(take) = take {
-            let _ = tokio::time::timeout(self.patience.grace, take.closed()).await;
+            let _ = tokio::time::timeout(self.patience.rest, take.closed()).await;
             if *fault == ServerFault::OutOfFiles {
                 return take.out_of_files();
             }

@@ -59,7 +59,7 @@ impl Progress {
 /// A request's body on its way to the server.
 ///
 /// Where the server is not there, or answers before it was asked to the end, hyper drops it; what is
-/// recorded is then read to its end on a task of its own, for the grace time.
+/// recorded is then read to its end on a task of its own, for so long.
 #[derive(Debug)]
 pub(super) struct Sent {
     /// Taken when the rest is read elsewhere.
@@ -75,7 +75,7 @@ struct RequestSource {
     /// Puts the server's address in the place of ours in what is recorded, however it goes to the server: a
     /// request is compared so.
     inward: Option<Rewriter>,
-    grace: Duration,
+    limit: Duration,
 }
 
 impl Sent {
@@ -83,9 +83,9 @@ impl Sent {
         body: Outgoing,
         take: Option<Arc<Take>>,
         inward: Option<Rewriter>,
-        grace: Duration,
+        limit: Duration,
     ) -> Self {
-        let mut source = RequestSource { body, take, inward, grace };
+        let mut source = RequestSource { body, take, inward, limit };
         source.note_end();
         let progress = (!source.body.is_end_stream()).then(Progress::begin);
         Self { source: Some(source), progress }
@@ -176,10 +176,10 @@ impl Drop for Sent {
 
 /// Reads the rest of a request that the server does not read.
 async fn read_on(mut source: RequestSource) {
-    let grace = source.grace;
+    let limit = source.limit;
     let rest = async {
         while let Some(Ok(_)) = std::future::poll_fn(|context| source.poll(context)).await {}
     };
-    let _ = tokio::time::timeout(grace, rest).await;
+    let _ = tokio::time::timeout(limit, rest).await;
     source.give_up();
 }
