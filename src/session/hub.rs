@@ -303,7 +303,9 @@ impl Handler for Hub {
 
     fn unread(&self, via: Option<&Via>, unread: &Unread) {
         let asked = match unread {
-            Unread::Target { method, target, .. } => (method.as_str(), target.as_str()),
+            Unread::Target { method, target, .. } | Unread::Head { method, target, .. } => {
+                (method.as_str(), target.as_str())
+            }
             Unread::Tls => ("TLS", "/"),
         };
         let session = via.map_or_else(|| self.session_of(asked.1), |via| &via.session);

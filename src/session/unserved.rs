@@ -8,6 +8,11 @@ use crate::error::Error;
 use crate::serve::lock;
 use crate::serve::server::{Address, Unread};
 
+/// HTTP/1.1 forbids it (RFC 9112, sections 5 and 3.2), and servers differ in what they make of it.
+const HEAD: &str = "the name of a header field has letters, digits and `-`, its value stands on one line without control \
+                    characters, and a target has none of `\"<>\\^{|}` and no spaces: let your client send it so, or \
+                    leave this request out of what is recorded";
+
 /// The client would take what HTTP says for what it asked for.
 pub(super) fn upgrade(protocol: &str) -> Error {
     Error::said(format!("an upgrade to `{protocol}` is not supported")).with_hint(
@@ -18,10 +23,17 @@ pub(super) fn upgrade(protocol: &str) -> Error {
 impl Gateway {
     /// What cannot be read: HTTP forbids some signs in a target, and servers differ in what they make of them.
     pub(super) fn unread(&self, unread: &Unread) -> Error {
-        let Unread::Target { sign, .. } = unread else {
-            let hint = if self.settings.proxy.is_some() { TLS_TO_PROXY } else { TLS };
-            return Error::said("a client speaks TLS to retape, which listens without")
-                .with_hint(hint);
+        let sign = match unread {
+            Unread::Target { sign, .. } => sign,
+            Unread::Head { why, .. } => {
+                return Error::said(format!("the head of a request cannot be read: {why}"))
+                    .with_hint(HEAD);
+            }
+            Unread::Tls => {
+                let hint = if self.settings.proxy.is_some() { TLS_TO_PROXY } else { TLS };
+                return Error::said("a client speaks TLS to retape, which listens without")
+                    .with_hint(hint);
+            }
         };
         Error::said(format!("a target has a `{sign}` that is not encoded")).with_hint(format!(
             "let your client encode it, as `%{:02X}`: what builds a URL from parts does (`params=` in Python, \

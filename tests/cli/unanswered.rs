@@ -291,7 +291,7 @@ fn check_unserved(target: &str, fields: &str) -> (String, String) {
     wire.close();
     let (code, said) = running.stop();
 
-    assert_eq!(code, Some(2), "{said}");
+    assert_eq!(code, Some(2), "{target} {fields}: {heard}: {said}");
     assert_eq!(server.asked().len(), 1);
     assert_eq!(stage.cassettes(), ["tape.json"]);
     let told = said.find("not recorded:").unwrap_or_else(|| panic!("{said}"));
@@ -310,6 +310,24 @@ fn a_target_that_cannot_be_read() {
     error: a target has a `"` that is not encoded
     hint: let your client encode it, as `%22`: what builds a URL from parts does (`params=` in Python, `URLSearchParams`, `curl --data-urlencode`)
     "#);
+}
+
+#[test]
+fn a_head_that_cannot_be_read() {
+    for (target, fields) in [
+        ("/", "baz[]: 1\r\n"),
+        ("/", "X-A : 1\r\n"),
+        ("/", "X-A: 1\x01\r\n"),
+        ("/", "X-A: 1\r\n  2\r\n"),
+        ("/q?f={\"a\":1}", ""),
+        ("/q?f=\"a long one that comes in several pieces\"", ""),
+    ] {
+        let (heard, told) = check_unserved(target, fields);
+
+        assert_eq!(heard, "HTTP/1.1 400 Bad Request", "{target} {fields}");
+        let is_told = told.contains("cannot be read") || told.contains("not encoded");
+        assert!(is_told && told.contains("hint:"), "{target} {fields}: {told}");
+    }
 }
 
 /// What is said of a client that speaks TLS to retape.

@@ -12,9 +12,10 @@
 //! And it drops what it has not written yet of an answer that is cut. So an answer is cut when a flush finds
 //! nothing to write.
 //!
-//! And it refuses a request by itself whose target is none by its rules, without saying which. So the line in which
-//! a request begins is looked at here as well.
+//! And it refuses a request by itself that is none by its rules, without saying which. So the line in which a request
+//! begins is looked at here as well.
 
+use std::error::Error;
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -29,6 +30,9 @@ use crate::serve::lock;
 
 /// The last chunk of a body without trailers, as hyper writes it.
 const LAST: &[u8] = b"0\r\n\r\n";
+
+/// No first line of a request is longer.
+const LONGEST: usize = 64 << 10;
 
 /// How a client begins that speaks TLS (RFC 8446, section 5.1).
 const HANDSHAKE: &[u8] = &[0x16, 0x03];
@@ -45,6 +49,10 @@ struct Unsent {
     trailers: Option<BytesMut>,
     /// The request that came last, if it cannot be read.
     unread: Option<Unread>,
+    /// The method and the target of the request that came last.
+    line: Vec<u8>,
+    /// The first line of a request of which the end has not come: of a connection hyper reads a few bytes first.
+    begun: Vec<u8>,
     /// Whether anything has come.
     is_begun: bool,
     /// The task of the connection.
@@ -68,6 +76,15 @@ pub enum Unread {
         target: String,
         /// What is not encoded there.
         sign: char,
+    },
+    /// Because of what stands in its head.
+    Head {
+        /// `GET`, `POST`, …
+        method: String,
+        /// What it asks for, as it came.
+        target: String,
+        /// What hyper says of it.
+        why: String,
     },
     /// Because the client speaks TLS.
     Tls,
@@ -140,9 +157,20 @@ impl Early {
         unsent.waiting.drain(..).for_each(Waker::wake);
     }
 
-    /// The request that came last, if it cannot be read.
-    pub(super) fn unread(&self) -> Option<Unread> {
-        self.unsent().unread.take()
+    /// The request that came last, if it cannot be read, as the error says with which the connection has ended.
+    pub(super) fn unread(&self, error: &(dyn Error + 'static)) -> Option<Unread> {
+        let mut unsent = self.unsent();
+        let of_head = || {
+            let error = error.downcast_ref::<hyper::Error>().filter(|error| error.is_parse())?;
+            // What is wrong in its beginning is refused before the end has come.
+            let line = if unsent.begun.is_empty() { &unsent.line } else { &unsent.begun };
+            let line = String::from_utf8_lossy(line);
+            let (method, target) = line.split_once(' ')?;
+            let [method, target] = [method, target].map(str::to_owned);
+            Some(Unread::Head { method, target, why: error.to_string() })
+        };
+        let of_head = of_head();
+        unsent.unread.take().or(of_head)
     }
 
     /// Whether anything has come.
@@ -154,7 +182,18 @@ impl Early {
     fn look_at(&self, bytes: &[u8]) {
         let mut unsent = self.unsent();
         let is_first = !std::mem::replace(&mut unsent.is_begun, true);
-        if let Some((method, target)) = first_line(bytes) {
+        let mut line = std::mem::take(&mut unsent.begun);
+        let bytes = if line.is_empty() {
+            bytes
+        } else {
+            line.extend_from_slice(bytes);
+            &line
+        };
+        if begins_a_line(bytes) && bytes.len() < LONGEST {
+            unsent.begun = bytes.to_vec();
+        } else if let Some((method, target)) = first_line(bytes) {
+            unsent.line.clear();
+            [method, b" ", target].iter().for_each(|part| unsent.line.extend_from_slice(part));
             unsent.unread = Unread::of(method, target);
         } else if is_first && bytes.starts_with(HANDSHAKE) {
             unsent.unread = Some(Unread::Tls);
@@ -177,6 +216,14 @@ impl Unread {
             sign: char::from(*sign),
         })
     }
+}
+
+/// Whether a request may begin there of whose first line the end has not come.
+fn begins_a_line(bytes: &[u8]) -> bool {
+    let method = bytes.iter().take_while(|byte| byte.is_ascii_uppercase()).count();
+    method > 0
+        && bytes.get(method).is_none_or(|byte| *byte == b' ')
+        && memchr::memchr(b'\n', bytes).is_none()
 }
 
 /// The method and the target of the request that begins there, if it does.

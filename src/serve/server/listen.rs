@@ -265,7 +265,7 @@ async fn converse<H: Handler>(
         // A client that leaves, or an answer that is cut on purpose, ends in an error here; whoever
         // produces the answer has been told by then.
         ended = connection.as_mut() => {
-            let unread = heard.unread().filter(|_| ended.is_err());
+            let unread = ended.err().and_then(|error| heard.unread(as_error(&error)));
             unread.into_iter().for_each(|it| handler.unread(led.as_ref(), &it));
             return lock(&asked).take();
         }
@@ -273,6 +273,21 @@ async fn converse<H: Handler>(
     }
     let _ = connection.await;
     None
+}
+
+/// Why a connection has ended, as hyper says it.
+#[cfg(feature = "http2")]
+#[expect(clippy::borrowed_box, reason = "this is what hyper-util gives")]
+fn as_error(
+    error: &Box<dyn std::error::Error + Send + Sync>,
+) -> &(dyn std::error::Error + 'static) {
+    &**error
+}
+
+/// Why a connection has ended, as hyper says it.
+#[cfg(not(feature = "http2"))]
+fn as_error(error: &hyper::Error) -> &(dyn std::error::Error + 'static) {
+    error
 }
 
 /// An answer that is sent, unless the connection is to break off before it.
