@@ -496,7 +496,13 @@ impl Redactor {
 
     /// Which names are known.
     fn known_names(&self) -> NameSet {
-        if self.applies(Rule::Names) { NameSet::Composed } else { NameSet::Listed }
+        if self.applies(Rule::FurtherAssignments) {
+            NameSet::Shown
+        } else if self.applies(Rule::Names) {
+            NameSet::Composed
+        } else {
+            NameSet::Listed
+        }
     }
 
     /// Whether a text is worth a closer look.
@@ -516,6 +522,6 @@ impl Redactor {
                 || (json && name::tells_before(text, *mark, known))
                 || (assignments && scan::is_assigned(text, *mark, known))
         };
-        memchr::memchr2_iter(b'=', b':', &text[from..]).rev().map(|at| from + at).find(tells)
+        memchr::memchr3_iter(b'=', b':', b'<', &text[from..]).rev().map(|at| from + at).find(tells)
     }
 }

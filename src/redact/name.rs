@@ -114,14 +114,18 @@ fn may_be_known(name: &[u8], known: NameSet) -> bool {
     // A long one may be cut within a letter.
     let name = String::from_utf8_lossy(name);
     field(&name) != Tells::Nothing
-        || (known == NameSet::Composed && composed(&name) != Tells::Nothing)
+        || (known != NameSet::Listed && composed(&name) != Tells::Nothing)
 }
 
-/// Which names are known: those of the first rules, or all.
+/// Which names are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NameSet {
+    /// Those of the first rules.
     Listed,
+    /// All.
     Composed,
+    /// All, also as pages and dumps show them: in a cell of a table, or in brackets.
+    Shown,
 }
 
 /// What a name says of its value.

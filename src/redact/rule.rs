@@ -29,13 +29,15 @@ pub(super) enum Rule {
     FurtherNested,
     FurtherTexts,
     Keys,
+    FurtherAssignments,
 }
 
 words!(Rule: Headers "headers/1", Cookies "cookies/1", Query "query/1", Userinfo "userinfo/1",
     Form "form/1", Multipart "multipart/1", Json "json/1", Assignments "assignments/1",
     Values "values/1", Harmless "harmless/1", Names "names/1", Looks "looks/1", Numbers "numbers/1",
     Codings "codings/1", Nested "nested/1", Graphql "graphql/1", Texts "texts/1",
-    FurtherLooks "looks/2", FurtherNested "nested/2", FurtherTexts "texts/2", Keys "keys/1");
+    FurtherLooks "looks/2", FurtherNested "nested/2", FurtherTexts "texts/2", Keys "keys/1",
+    FurtherAssignments "assignments/2");
 
 impl Rule {
     pub(super) fn all() -> Vec<Self> {

@@ -1,7 +1,8 @@
-//! `NAME=value`, `NAME: value`, `NAME := value`, `"NAME" => value` and `x["NAME"] = value` in prose.
+//! `NAME=value`, `NAME: value`, `NAME := value`, `"NAME" => value`, `x["NAME"] = value`, `[NAME] => value` and
+//! `<td>NAME</td><td>value` in prose.
 
 use super::REACH;
-use super::ends::{ENTITIES, Ends, is_end, is_of_name};
+use super::ends::{ENTITIES, Ends, FURTHER_ENTITIES, is_end, is_of_name};
 use super::held::Quote;
 use crate::cassette::placeholder::OPENING;
 use crate::redact::name::{self, NameSet, Tells};
@@ -11,6 +12,12 @@ use crate::text::escape;
 
 /// The most white space between a name, a mark and a value.
 const BLANK: usize = 8;
+
+/// What opens the cell of a table in which the value of a name stands.
+const CELLS: [&[u8]; 3] = [b"td", b"th", b"dd"];
+
+/// The longest marks between two cells.
+const BETWEEN: usize = 512;
 
 const BRACKETS: [(char, char); 4] = [('(', ')'), ('[', ']'), ('{', '}'), ('<', '>')];
 
@@ -39,25 +46,35 @@ pub(in crate::redact) fn is_assigned(text: &[u8], mark: usize, known: NameSet) -
     name_before(text, mark, known).is_some()
 }
 
-/// The name before a `=` or `:` if it tells, and what it tells.
+/// The name before a `=`, a `:` or the `<` that ends a cell, if it tells, and what it tells.
 pub(super) fn name_before(text: &[u8], mark: usize, known: NameSet) -> Option<(&str, Tells)> {
     let from = mark.saturating_sub(REACH);
     let before = &text[from..mark];
     let blank = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let mut before = &before[..before.len() - blank];
-    if known == NameSet::Composed {
+    let is_cell = text[mark] == b'<';
+    if is_cell && (known != NameSet::Shown || text.get(mark + 1).is_some_and(|it| *it != b'/')) {
+        return None;
+    }
+    if known != NameSet::Listed {
+        let is_arrow = text.get(mark + 1).is_none_or(|next| *next == b'>');
         before = match text[mark] {
+            b'=' if known == NameSet::Shown && is_arrow => in_brackets(before),
             b'=' => unquoted(before.strip_suffix(b":").unwrap_or(before).trim_ascii_end()),
-            _ if before.ends_with(b";") => without_entity(before),
+            b'<' => before,
+            _ if before.ends_with(b";") => without_entity(before, known),
             _ => unmarked(before),
         };
     }
     let name = name_at_end(before).filter(|_| blank <= BLANK)?;
+    if is_cell && !before[..before.len() - name.len()].trim_ascii_end().ends_with(b">") {
+        return None;
+    }
     let tells = match name::assigned(name) {
-        Tells::Nothing if known == NameSet::Composed => name::composed(name),
+        Tells::Nothing if known != NameSet::Listed => name::composed(name),
         tells => tells,
     };
-    if tells == Tells::Nothing && known == NameSet::Composed && text[mark] == b':' {
+    if tells == Tells::Nothing && known != NameSet::Listed && text[mark] == b':' {
         return label(before, name);
     }
     (tells != Tells::Nothing).then_some((name, tells))
@@ -88,9 +105,22 @@ fn unquoted(before: &[u8]) -> &[u8] {
     inner.map_or(before, |inner| inner.strip_suffix(b"\\").unwrap_or(inner))
 }
 
+/// `[NAME]`, as PHP shows it, or `"NAME"`, up to the end of the name.
+fn in_brackets(before: &[u8]) -> &[u8] {
+    let inner = before.strip_suffix(b"]");
+    inner
+        .filter(|inner| inner.last().is_some_and(|last| is_of_name(*last)))
+        .unwrap_or_else(|| unquoted(before.strip_suffix(b":").unwrap_or(before).trim_ascii_end()))
+}
+
 /// `&quot;NAME&quot;` up to the end of the name.
-fn without_entity(before: &[u8]) -> &[u8] {
-    ENTITIES.iter().find_map(|it| before.strip_suffix(it.as_bytes())).unwrap_or(before)
+fn without_entity(before: &[u8], known: NameSet) -> &[u8] {
+    entities(known).find_map(|it| before.strip_suffix(it.as_bytes())).unwrap_or(before)
+}
+
+fn entities(known: NameSet) -> impl Iterator<Item = &'static str> {
+    let further = FURTHER_ENTITIES.iter().filter(move |_| known == NameSet::Shown);
+    ENTITIES.iter().chain(further).copied()
 }
 
 /// `**Password**` up to the end of the name.
@@ -98,8 +128,11 @@ fn unmarked(before: &[u8]) -> &[u8] {
     before.strip_suffix(MARKED).unwrap_or(before)
 }
 
-/// Where the value behind a `=` or `:` begins. The name begins at `name`.
-pub(super) fn begin(text: &[u8], name: usize, mark: usize) -> Begin {
+/// Where the value behind a `=`, a `:` or the end of a cell begins. The name begins at `name`.
+pub(super) fn begin(text: &[u8], name: usize, mark: usize, known: NameSet) -> Begin {
+    if text[mark] == b'<' {
+        return in_next_cell(text, mark);
+    }
     let is_arrow = text[mark..].starts_with(b"=>");
     let mut at = mark + 1 + usize::from(is_arrow);
     // `**Password:** value`.
@@ -113,10 +146,10 @@ pub(super) fn begin(text: &[u8], name: usize, mark: usize) -> Begin {
     }
     let rest = &text[at..];
     let is_some = rest.starts_with(SOME);
-    if let Some(mark) = ENTITIES.iter().find(|it| rest.starts_with(it.as_bytes())) {
+    if let Some(mark) = entities(known).find(|it| rest.starts_with(it.as_bytes())) {
         return Begin::At(at + mark.len(), Ends::Mark(mark));
     }
-    if SOME.starts_with(rest) || ENTITIES.iter().any(|it| it.as_bytes().starts_with(rest)) {
+    if SOME.starts_with(rest) || entities(known).any(|it| it.as_bytes().starts_with(rest)) {
         return Begin::Later;
     }
     at += if is_some { SOME.len() } else { 0 };
@@ -132,8 +165,11 @@ pub(super) fn begin(text: &[u8], name: usize, mark: usize) -> Begin {
             _ => {}
         }
     }
+    let is_bracketed =
+        is_arrow && name > 0 && text[name - 1] == b'[' && quote.is_none() && escapes == 0;
     let ends = match quote {
         Some(byte) => Ends::Quote(Quote { byte, slashes: escapes }),
+        None if is_bracketed => Ends::Setting,
         None if text[mark] == b':' && blank == 0 => Ends::Word,
         None => Ends::of_name(text, name),
     };
@@ -144,8 +180,35 @@ pub(super) fn begin(text: &[u8], name: usize, mark: usize) -> Begin {
         Some(_) if quote.is_some() => Begin::At(at, ends),
         // `==`, and references to what holds a value.
         Some(b'=' | b'$' | b'%') => Begin::Nowhere,
-        Some(byte) if is_end(*byte) || is_arrow || is_some || escapes > 0 => Begin::Nowhere,
+        Some(byte) if is_end(*byte) || is_some || escapes > 0 => Begin::Nowhere,
+        Some(_) if is_arrow && !is_bracketed => Begin::Nowhere,
         Some(_) => Begin::At(at, ends),
+    }
+}
+
+/// Where a value begins that stands in the next cell of a table, or describes a term.
+fn in_next_cell(text: &[u8], mark: usize) -> Begin {
+    let (mut at, mut is_cell) = (mark, false);
+    loop {
+        at += text[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        match text.get(at) {
+            _ if at - mark > BETWEEN => return Begin::Nowhere,
+            None => return Begin::Later,
+            Some(b'<') => {}
+            Some(byte) if !is_cell || is_end(*byte) => return Begin::Nowhere,
+            Some(_) => return Begin::At(at, Ends::Setting),
+        }
+        let name = &text[at + 1..];
+        is_cell |= CELLS.iter().any(|cell| {
+            let head = name.get(..cell.len());
+            let ends = name.get(cell.len()).is_none_or(|it| !it.is_ascii_alphanumeric());
+            ends && head.is_some_and(|head| head.eq_ignore_ascii_case(cell))
+        });
+        match memchr::memchr(b'>', &text[at..text.len().min(at + BETWEEN)]) {
+            Some(end) => at += end + 1,
+            None if text.len() - at < BETWEEN => return Begin::Later,
+            None => return Begin::Nowhere,
+        }
     }
 }
 

@@ -26,6 +26,9 @@ pub(super) enum Ends {
 /// Quotes as HTML writes them.
 pub(super) const ENTITIES: [&str; 4] = ["&quot;", "&#34;", "&#39;", "&apos;"];
 
+/// The same in the spelling of Python, Go and Jinja.
+pub(super) const FURTHER_ENTITIES: [&str; 4] = ["&#x27;", "&#x22;", "&#X27;", "&#X22;"];
+
 /// What stands between two parameters as HTML writes it: the semicolon is none of a connection string.
 pub(super) const AMPERSANDS: [&str; 2] = ["&amp;", "&#38;"];
 

@@ -2,7 +2,7 @@
 //! prose, a body of which more is to come.
 //!
 //! A [`Scanner`] knows `"name": "value"` and `'name': 'value'` at any depth of escaping, objects and
-//! arrays below a telling name, URLs, and `name=value` with a telling name. It never goes back, so it
+//! arrays below a telling name, URLs, `name=value` with a telling name, and cells of a table. It never goes back, so it
 //! gives the same edits however the text is cut up.
 
 mod assigned;
@@ -128,7 +128,7 @@ impl Scanner {
 
     /// Looks for the next colon or equals sign and what stands on both sides of it.
     fn begin(&mut self, text: &[u8], input: Input, notes: &Notes<'_>) -> Advance {
-        let Some(found) = memchr::memchr2(b':', b'=', &text[self.at..]) else {
+        let Some(found) = memchr::memchr3(b':', b'=', b'<', &text[self.at..]) else {
             self.at = text.len();
             return Advance::Wait;
         };
@@ -178,7 +178,7 @@ impl Scanner {
         notes: &Notes<'_>,
     ) -> Advance {
         let begins = name.as_ptr().addr() - text.as_ptr().addr();
-        match assigned::begin(text, begins, self.at) {
+        match assigned::begin(text, begins, self.at, notes.redactor.known_names()) {
             Begin::At(start, ends) => {
                 let is_parameter = notes.applies(Rule::FurtherLooks)
                     && AMPERSANDS.iter().any(|it| text[..begins].ends_with(it.as_bytes()));

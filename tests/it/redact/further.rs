@@ -132,6 +132,35 @@ fn parameters_behind_an_ampersand_of_html_are_read() {
 }
 
 #[test]
+fn what_pages_and_dumps_show_of_the_environment_is_read() {
+    let secret = random("shown");
+    let shown = |before: &str, after: &str| {
+        let kept = live(&format!("{before}{secret}{after}"));
+        assert_eq!(kept, format!("{before}[redacted:DB_PASSWORD]{after}"));
+    };
+    shown("Array\n(\n    [DB_PASSWORD] => ", "\n    [PATH] => /bin\n)\n");
+    shown("<tr><td>DB_PASSWORD</td><td>", "</td></tr>");
+    shown("<tr><td class=\"e\">DB_PASSWORD </td>\n  <td class=\"v\">", " </td></tr>");
+    shown("<dl><dt>DB_PASSWORD</dt><dd><code>", "</code></dd></dl>");
+    shown("<th>\n DB_PASSWORD</th><td><pre>", "</pre></td>");
+    shown("<td>&#x27;DB_PASSWORD&#x27;: &#x27;", "&#x27;</td>");
+
+    for text in [
+        format!("<p>Enter your password</p><p>{secret}</p>"),
+        format!("<td>DB_PASSWORD</td></tr><tr id=\"x\"><p>{secret}</p>"),
+        format!("<td>forgot your password</td><td>{secret}</td>"),
+        format!("[DB_PASSWORD] = {secret}"),
+        format!("<td>NAME</td><td>{secret}</td>"),
+    ] {
+        assert_eq!(live(&text), text);
+    }
+    check_untouched("<table><tr><td>password</td><td>string</td><td>required</td></tr></table>");
+    let body = format!("<td>DB_PASSWORD</td><td>{secret}</td>");
+    let asked = older(request("/", &[("content-type", "text/html")], &*body), "assignments/2");
+    assert_eq!(asked.body, body, "an older cassette keeps its rules");
+}
+
+#[test]
 fn names_and_values_that_take_turns_in_a_list_are_read() {
     let (key, other, cookie) = (random("one"), random("two"), random("three"));
     let list = format!(
