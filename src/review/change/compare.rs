@@ -152,15 +152,20 @@ fn report(
     instead::weigh_refusals(&mut unanswered, &was, &is);
     let mut unanswered = was.at_endpoints(unanswered);
     let mut drafts: Vec<(&Endpoint, Vec<Draft>)> = endpoints.into_iter().zip(drafts).collect();
-    // Where a media type comes or goes, that is told of all that is asked there.
-    let is_of_media = |draft: &Draft| matches!(draft.rule, Rule::MediaNew | Rule::MediaGone);
-    let with_media = drafts.iter().filter(|(_, all)| all.iter().any(is_of_media));
-    let of_media: BTreeSet<[String; 2]> = with_media.map(|(it, _)| called(it)).collect();
+    // Where a media type or a status comes or goes, that is told of all that is asked there.
+    let is_of_answer = |draft: &Draft| {
+        let is_refusal = draft.rule == Rule::StatusGone && draft.key.is_empty();
+        let rules = [Rule::MediaNew, Rule::MediaGone, Rule::StatusNew, Rule::StatusGone];
+        rules.contains(&draft.rule) && !is_refusal
+    };
+    let told = |draft: &Draft| is_of_answer(draft) || draft.rule == Rule::StatusGone;
+    let told = drafts.iter().filter(|(_, all)| all.iter().any(told));
+    let told: BTreeSet<[String; 2]> = told.map(|(it, _)| called(it)).collect();
     for (endpoint, drafts) in &mut drafts {
         let before = *moved.get(*endpoint).unwrap_or(endpoint);
         let unanswered = [*endpoint, before].map(|it| unanswered.remove(it).unwrap_or_default());
         let mut unanswered: Vec<Draft> = unanswered.into_iter().flatten().collect();
-        unanswered.retain(|draft| !is_of_media(draft) || !of_media.contains(&called(endpoint)));
+        unanswered.retain(|draft| !is_of_answer(draft) || !told.contains(&called(endpoint)));
         // What the same request shows says more than numbers, and what is not finished is there.
         let is_cut = unanswered.iter().any(|draft| draft.rule == Rule::AnswerCut);
         drafts.retain(|draft| {

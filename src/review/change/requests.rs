@@ -267,6 +267,19 @@ fn unanswered_in(name: &str, [old, new]: [&Exchange; 2]) -> Option<Unanswered> {
         })
     };
     let cut = cut_short(old, new).map(|draft| (None, draft));
+    // Where what is asked for is made or was made before.
+    let is_of_other_success = || {
+        let (was, is) = old.status.zip(new.status).filter(|(was, is)| was != is)?;
+        let is_success = |status: u16| (200..300).contains(&status);
+        if !is_success(was) || !is_success(is) {
+            return None;
+        }
+        let draft = answered_otherwise(was, is).keyed(format!("{was} {is}"));
+        let may_be_made = old.method != "GET" && [was, is].iter().all(|it| MADE.contains(it));
+        let why = "what it makes may have been there already";
+        let doubted = || Draft { verdict: Verdict::Unproven, ..draft.clone() }.because(why);
+        Some((None, if may_be_made { doubted() } else { draft }))
+    };
     let is_of_other_media = || {
         let ([accepted, was], [accepts, is]) = old.media.as_ref().zip(new.media.as_ref())?;
         let is_answered = old.status == new.status && old.status.is_some_and(|it| it < 300);
@@ -278,11 +291,15 @@ fn unanswered_in(name: &str, [old, new]: [&Exchange; 2]) -> Option<Unanswered> {
         let outcomes = (old.has_result, new.has_result);
         (outcomes == (Some(true), Some(false))).then(|| (None, failed()))
     };
-    let draft = cut.or_else(is_otherwise).or_else(is_of_other_media).or_else(is_failed);
+    let draft = cut.or_else(is_otherwise).or_else(is_of_other_success);
+    let draft = draft.or_else(is_of_other_media).or_else(is_failed);
     let (refused, mut draft) = draft?;
     draft.seen(&format!("{name} #{}", new.number), Position::Whole);
     Some(Unanswered { place: format!("{name} #{}", old.number), refused, draft })
 }
+
+/// With what a request is answered that makes something, or finds that it is there.
+const MADE: [u16; 3] = [200, 201, 204];
 
 /// Whether a client is sent again what it has.
 fn is_sent_again(was: u16, is: u16) -> bool {

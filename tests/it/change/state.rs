@@ -79,6 +79,27 @@ fn a_request_that_is_answered_in_another_media_type_is_told_though_both_are_know
 }
 
 #[test]
+fn a_request_that_is_answered_with_another_success_is_told_though_both_are_known() {
+    let of = |prefix: &str, status: u16| {
+        let one = |number| {
+            let asked = format!(r#"{{"text":"say {number}"}}"#);
+            let status = match number {
+                0..6 => 202,
+                6 => status,
+                _ => 200,
+            };
+            exchange("/jobs", &asked, status, &[r#"{"type":"job"}"#])
+        };
+        apart(prefix, (0..12).map(one))
+    };
+    let diff = |status| told(&compared(&of("job", 200), &of("job", status)));
+
+    let what = "breaking status-gone: a request that was answered with 200 is answered with 202";
+    assert_eq!(diff(202), [what]);
+    assert_eq!(diff(200), [""; 0]);
+}
+
+#[test]
 fn a_stream_that_never_ends_and_a_page_that_is_sent_again_are_told() {
     let left = |count: usize| -> Side {
         let mut side = streams("s", 8, 0);
