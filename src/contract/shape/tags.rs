@@ -24,6 +24,17 @@ const FIELD: f64 = 1.0;
 /// What a tag must save that has no known name.
 const UNKNOWN: f64 = 40.0;
 
+/// Whether words are names of things: they have the same beginning, and behind it most have a digit, as `t3_c27k8n` has.
+fn are_numbered<'w>(words: impl Iterator<Item = &'w &'w str> + Clone) -> bool {
+    let first = words.clone().next().map_or("", |word| *word);
+    let Some(mark) = first.rfind(['_', '-', ':', '/']) else { return false };
+    let rest = |word: &'w str| word.strip_prefix(&first[..=mark]);
+    let has_digit =
+        |word: &&&'w str| rest(word).is_some_and(|it| it.bytes().any(|b| b.is_ascii_digit()));
+    let count = words.clone().count();
+    words.clone().all(|word| rest(word).is_some()) && words.filter(has_digit).count() * 2 >= count
+}
+
 /// A field that has said a word in every object, and the numbers of the objects that say each.
 pub(super) struct Tag<'s> {
     pub(super) field: &'s str,
@@ -83,7 +94,8 @@ impl<'s> Tag<'s> {
                 return None;
             }
         }
-        (groups.len() > 1).then_some(Self { field: field.name, groups, rank })
+        let is_tag = groups.len() > 1 && !(rank.is_none() && are_numbered(groups.keys()));
+        is_tag.then_some(Self { field: field.name, groups, rank })
     }
 
     /// Whether it names each object rather than its kind: those that stand together never have the same, as the tools

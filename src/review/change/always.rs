@@ -224,6 +224,11 @@ impl ValuePair<'_, '_> {
     fn word(&self, chance: &Chance<'_>, is_said: &impl Fn(&str) -> [bool; 2]) -> Option<Draft> {
         let (old, new) = (self.old, self.new);
         let (was, is) = (old.all.len() as u64, new.all.len() as u64);
+        // How a text is cut into pieces is a matter of time.
+        let is_text = [old, new].iter().all(|side| side.words.len() > FEWEST);
+        if is_text && self.place.is_piece() {
+            return None;
+        }
         let (word, said) = old.said_only(new)?;
         let now = new.said_only(old).map(|(word, _)| word);
         let alone = chance([(said as u64, was), (0, is)]);

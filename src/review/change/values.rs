@@ -12,7 +12,7 @@ use super::shapes::among;
 use super::traits::Traits;
 use crate::contract::shape::{DEEPEST, EvidenceSource, Recordings};
 use crate::contract::{Answer, Contract, ERROR, JsonMessage, Kinds, RESULT_OF};
-use crate::message::telling;
+use crate::message::{Tag, telling};
 use crate::text::json::{Container, Text};
 
 /// What SSE streams call the events by, from which a client can resume them.
@@ -33,6 +33,11 @@ pub(super) struct ValuePlace<'a> {
 }
 
 impl ValuePlace<'_> {
+    /// Whether it is in pieces of something.
+    pub(super) fn is_piece(&self) -> bool {
+        self.kind.is_some_and(|kind| Tag::named(kind).names_piece())
+    }
+
     /// As a contract calls it.
     pub(super) fn named(&self) -> String {
         match (self.kind, self.path.as_str()) {

@@ -522,11 +522,12 @@ impl Weight {
     fn limit(&mut self, rows: &RowCounts) {
         self.are_rows = true;
         self.is_beside_others = rows.is_beside_others;
+        // A contract does not say how many there were. Where each recording of now has its own, so had each before.
+        self.promised =
+            if rows.all < self.all { self.promised.min(rows.all) } else { self.promised };
         self.all = self.all.min(rows.all);
         self.broken = self.broken.min(rows.broken).min(self.all);
         self.before = self.before.map(|before| before.min(rows.before));
-        // A contract does not say how many there were.
-        self.promised = self.promised.min(rows.all);
     }
 
     /// Whether each that could shows it.
@@ -553,10 +554,10 @@ impl Weight {
             return true;
         };
         let [broken, all, before] = [self.broken, self.all, before].map(|count| count as f64);
-        let share = broken / (broken + before).max(1.0);
-        let ways: f64 =
-            (0..self.broken).map(|one| (all - one as f64) / (one as f64 + 1.0)).product();
-        let chance = ways * share.powf(broken) * (1.0 - share).powf(before);
+        let share = broken / (all + before).max(1.0);
+        let ways = (0..self.broken).map(|one| (all - one as f64) / (one as f64 + 1.0));
+        let others = (1.0 - share).powf(before + all - broken);
+        let chance = ways.product::<f64>() * share.powf(broken) * others;
         before == 0.0 || chance * tries as f64 <= CHANCE_OF_ALL
     }
 
@@ -574,9 +575,8 @@ impl Weight {
     /// Fisher's exact test: how likely all that show it are among the new ones, if each recording is as
     /// likely to show it.
     fn chance(&self, before: usize) -> f64 {
-        let factors =
-            (0..self.broken).map(|one| (self.all - one) as f64 / (self.all + before - one) as f64);
-        factors.product()
+        let all = self.all + before;
+        (0..self.broken).map(|one| (self.all - one) as f64 / (all - one) as f64).product()
     }
 
     pub(super) fn sentence(&self) -> String {

@@ -1,9 +1,10 @@
 //! What recordings show together, and of how many that could.
 
+use retape::cassette::Interaction;
 use retape::{Cassette, Name};
 
 use super::recordings::{asked, checked, compared, exchange};
-use super::state::apart;
+use super::state::{apart, both};
 use super::told;
 
 type Cassettes = Vec<(Name, Cassette)>;
@@ -179,4 +180,82 @@ fn a_word_in_the_place_of_another_one_is_weighed_among_the_same_questions() {
     assert_eq!(changed(2, "ask", r#","model":"m1""#), format!("unproven {what}"));
     // Other questions may be answered otherwise.
     assert_eq!(changed(3, "say", ""), format!("unproven {what}"));
+}
+
+/// Answers to questions of their own, each in a cassette.
+fn answers(count: usize, said: impl Fn(usize) -> String) -> Cassettes {
+    let one = |number: usize| {
+        exchange("/chat", &format!(r#"{{"q":"ask {number}"}}"#), 200, &[&said(number)])
+    };
+    apart("talk", (0..count).map(one))
+}
+
+#[test]
+fn what_all_of_a_kind_show_is_no_chance_beside_others_of_another_kind() {
+    let of = |is_there: bool| {
+        answers(34, |number| match number {
+            0..10 if is_there => {
+                r#"{"message":{"role":"a","content":null,"calls":[1]}}"#.to_owned()
+            }
+            0..10 => r#"{"message":{"role":"a","calls":[1]}}"#.to_owned(),
+            _ => r#"{"message":{"role":"a","content":"hi"}}"#.to_owned(),
+        })
+    };
+
+    for told in both(&of(true), &of(false)) {
+        assert_eq!(told[0], "breaking field-missing: `message.content` can be missing");
+    }
+}
+
+#[test]
+fn as_many_objects_were_before_as_recordings_where_each_has_its_own() {
+    let of = |count: usize, error: &str| {
+        answers(count, |number| {
+            format!(r#"{{"id":"resp_{number}k3Zq9vTx1{number}","text":"t"{error}}}"#)
+        })
+    };
+
+    let told = both(&of(23, r#","error":null"#), &of(4, ""))[1].clone();
+
+    assert_eq!(told, ["breaking field-missing: `error` is gone, which was always there"]);
+}
+
+#[test]
+fn a_text_in_other_pieces_is_no_other_word() {
+    let streamed = |prefix: &str, pieces: &[&str]| {
+        let one = |number| -> Interaction {
+            let pieces = pieces.iter().map(|it| format!(r#"{{"type":"delta","text":"{it}"}}"#));
+            let pieces: Vec<String> = pieces.collect();
+            let mut said: Vec<&str> = pieces.iter().map(String::as_str).collect();
+            said.push(r#"{"type":"end"}"#);
+            exchange("/chat", &format!(r#"{{"q":"ask {number}"}}"#), 200, &said)
+        };
+        apart(prefix, (0..13).map(one))
+    };
+    let old = streamed("talk", &["[{", "alpha", "bravo", "charlie", "golf", "echo", "fox", "]"]);
+    let new =
+        streamed("talk", &["[", "{al", "phabra", "vo", "charl", "ieg", "olfe", "ch", "ofo", "x]"]);
+
+    assert_eq!(both(&old, &new), [[""; 0]; 2]);
+}
+
+#[test]
+fn names_of_things_tell_no_kinds_apart() {
+    const NAMES: [&str; 7] =
+        ["t3_2gmzqe", "t3_3hahrw", "t3_4b1tfm", "t3_4t4t2h", "t3_6vx01b", "t3_ablzuq", "t3_fo7p5b"];
+    const OWN: [&str; 9] =
+        ["from", "banned", "hide", "height", "safe", "pinned", "award", "poll", "age"];
+    let posts = |score: &dyn Fn(usize) -> String| {
+        answers(14, |number| {
+            let post = number / 2;
+            let own = OWN[post..post + 3].iter().map(|it| format!(r#","{it}":{{"n":{post}}}"#));
+            let own: String = own.collect();
+            format!(r#"{{"name":"{}","score":{}{own}}}"#, NAMES[post], score(number))
+        })
+    };
+    let (old, new) = (posts(&|n| n.to_string()), posts(&|n| format!("\"{n}\"")));
+
+    for told in both(&old, &new) {
+        assert_eq!(told, ["breaking type-new: `score` can be `string`"]);
+    }
 }
