@@ -14,8 +14,10 @@ use crate::text::rpc::{Envelope, Speech};
 /// the last message came later says nothing then.
 /// It counts only where the last message could have been named as well, and was not: a `stop` without a name is
 /// answered by what comes behind it.
-/// A notification of JSON-RPC asks nothing. What comes behind one and names no call belongs to the last call that is
-/// open: a server sends the same lines of its log before or behind a `notifications/cancelled` that crosses them.
+/// A notification of JSON-RPC asks nothing, nor does an answer to what the server has asked. What comes behind one and
+/// names no call belongs to the call that is open: a server sends the same lines of its log before or behind a
+/// `notifications/cancelled` that crosses them.
+/// Of calls that were open at once it may be about any, and says nothing of the order in one.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     /// Which exchanges said what in a field of that name.
@@ -26,6 +28,8 @@ pub(super) struct Calls {
     progress: HashMap<String, usize>,
     /// The calls of JSON-RPC that nothing has answered yet.
     open: BTreeSet<usize>,
+    /// Those that were open beside others.
+    beside: BTreeSet<usize>,
     /// The call that the last message has cancelled.
     cancelled: Option<usize>,
     /// The names of the fields in which the last message said something.
@@ -34,6 +38,15 @@ pub(super) struct Calls {
     keeps_alive: bool,
     /// Whether the last message is one of JSON-RPC that wants no answer.
     only_tells: bool,
+}
+
+/// To whom something is credited that a server said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Credit {
+    /// The exchange of that number.
+    To(usize),
+    /// It may be about any of several calls.
+    Nobody,
 }
 
 /// The field that names a message as such.
@@ -60,7 +73,10 @@ impl Calls {
             self.progress.extend(call.wants_progress().map(|it| (plain(it).to_owned(), exchange)));
             if call.is_certain() {
                 self.open.extend(call.asked().map(|_| exchange));
-                self.only_tells = call.kind == Speech::Notification;
+                if self.open.len() > 1 {
+                    self.beside.extend(&self.open);
+                }
+                self.only_tells = call.kind != Speech::Request;
                 self.cancelled = call.cancels().and_then(|id| self.rpc.get(plain(id)).copied());
             }
         }
@@ -70,21 +86,23 @@ impl Calls {
         }
     }
 
-    /// The exchange to which an answer belongs, if it names one, or may name the `last` one.
-    pub(super) fn answered(&mut self, message: &[u8], last: usize) -> Option<usize> {
-        let json = Text::parse_container(message)?;
+    /// To which exchange an answer belongs: the one that it names, or the `last` one.
+    pub(super) fn answered(&mut self, message: &[u8], last: usize) -> Credit {
+        let Some(json) = Text::parse_container(message) else { return Credit::To(last) };
+        let mut is_of_any = false;
         if let Some(said) = Envelope::of(json) {
             if let Some(exchange) = said.answered().and_then(|id| self.rpc.get(plain(id))) {
                 self.open.remove(exchange);
-                return Some(*exchange);
+                return Credit::To(*exchange);
             }
             if let Some(exchange) =
                 said.tells_progress().and_then(|it| self.progress.get(plain(it)))
             {
-                return Some(*exchange);
+                return Credit::To(*exchange);
             }
-            if self.only_tells && said.is_certain() {
-                return self.open.last().copied();
+            is_of_any = said.is_certain() && !self.open.is_disjoint(&self.beside);
+            if self.only_tells && said.is_certain() && !is_of_any {
+                return Credit::To(self.open.last().copied().unwrap_or(last));
             }
         }
         let mut named: Option<BTreeSet<usize>> = None;
@@ -94,8 +112,11 @@ impl Calls {
             may_be_last |= self.last.contains(&name.0);
             named = Some(named.map_or_else(|| exchanges.clone(), |all| &all & exchanges));
         }
-        let named = named.filter(|named| may_be_last && !named.contains(&last))?;
-        named.last().copied()
+        match named.and_then(|named| Some((named.last().copied()?, named.contains(&last)))) {
+            Some((named, false)) if may_be_last => Credit::To(named),
+            None if is_of_any => Credit::Nobody,
+            _ => Credit::To(last),
+        }
     }
 }
 
@@ -148,14 +169,18 @@ mod tests {
 
     /// Asks each, and says which of them the answer belongs to; none means the last one.
     fn check(asked: &[&str], answer: &str, expected: Option<usize>) {
+        let last = asked.len() - 1;
+        let answered = credited(asked, answer);
+
+        assert_eq!(answered, Credit::To(expected.unwrap_or(last)), "{answer} to {asked:?}");
+    }
+
+    fn credited(asked: &[&str], answer: &str) -> Credit {
         let mut calls = Calls::default();
         for (exchange, message) in asked.iter().enumerate() {
             calls.ask(exchange, message.as_bytes());
         }
-
-        let answered = calls.answered(answer.as_bytes(), asked.len() - 1);
-
-        assert_eq!(answered, expected, "{answer} to {asked:?}");
+        calls.answered(answer.as_bytes(), asked.len() - 1)
     }
 
     #[test]
@@ -247,10 +272,13 @@ mod tests {
         let cancel = r#"{"jsonrpc":"2.0","method":"cancelled","params":{"requestId":1}}"#;
         check(&[one, other], told, Some(0));
         check(&[one, cancel], told, Some(0));
-        check(&[one, other, cancel], log, Some(1));
-        check(&[one, other], log, None);
+        check(&[one, cancel], log, Some(0));
+        check(&[one], log, None);
         check(&[cancel], log, None);
         check(&[one, cancel, r#"{"jsonrpc":"2.0","method":"changed"}"#], log, None);
+        // While two are open it may be about either.
+        assert_eq!(credited(&[one, other], log), Credit::Nobody);
+        assert_eq!(credited(&[one, other, cancel], log), Credit::Nobody);
         // What the server asks, and what the client answers, have numbers of their own.
         check(&[one, other], r#"{"id":0,"method":"approve"}"#, None);
         check(&[one, r#"{"id":1,"result":{}}"#], r#"{"id":1,"method":"approve"}"#, None);

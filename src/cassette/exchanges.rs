@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 
-use super::calls::Calls;
+use super::calls::{Calls, Credit};
 use super::interaction::LATE;
 use super::number::{Number, Spots, Spotted};
 use super::{
@@ -45,7 +45,7 @@ pub(crate) enum ExchangePart {
     Request,
     /// The frame of that number, which is a message of the client.
     Frame(usize),
-    /// What the server said after something else was asked.
+    /// What the server said after something else was asked, or about any of several calls.
     Rest,
 }
 
@@ -496,9 +496,19 @@ impl<'c> Unfolding<'c> {
             self.sockets[at].latest = count;
         }
         let Socket { latest, calls, .. } = &mut self.sockets[at];
-        let named = || calls.answered(message, *latest);
-        let named = (self.split == Split::Named).then(named).flatten();
-        let latest = named.unwrap_or(*latest);
+        let credit = match self.split {
+            Split::Named => calls.answered(message, *latest),
+            Split::ByMessage | Split::ByTime => Credit::To(*latest),
+        };
+        let latest = match credit {
+            Credit::To(exchange) => exchange,
+            Credit::Nobody => {
+                let path = path_of(&self.source.interactions[interaction].request, interaction);
+                let spot = ExchangeSpot { interaction, part: ExchangePart::Rest };
+                self.push(answered(Request::of(MESSAGE, path), frame.ms), spot);
+                count
+            }
+        };
         if let Outcome::Response(response) =
             &mut self.exchanges.cassette.interactions[latest].outcome
             && let Body::Stream(chunks) = &mut response.body

@@ -118,6 +118,37 @@ fn a_call_is_told_the_same_whichever_of_its_lines_a_cancel_crosses() {
 }
 
 #[test]
+fn what_a_server_asks_while_several_calls_are_open_comes_in_any_order() {
+    let sent = |from: &str, json: &str| {
+        format!(r#"{{"ms": 1, "from": "{from}", "json": {{"jsonrpc": "2.0", {json}}}}}"#)
+    };
+    let session = |first: usize| {
+        let call = |id: usize, tool: &str| {
+            let params = format!(r#""params": {{"name": "{tool}"}}"#);
+            sent("client", &format!(r#""id": {id}, "method": "tools/call", {params}"#))
+        };
+        // The server asks its client once for each call, and whichever comes first is answered first.
+        let asks = ["sampling/createMessage", "elicitation/create", "roots/list"];
+        let turns = (0..3).flat_map(|turn| {
+            let at = (first + turn) % 3;
+            let asked = format!(r#""id": {turn}, "method": "{}", "params": {{}}"#, asks[at]);
+            let result = r#""result": {"content": []}"#;
+            [
+                sent("server", &asked),
+                sent("client", &format!(r#""id": {turn}, "result": {{}}"#)),
+                sent("server", &format!(r#""id": {}, {result}"#, at + 1)),
+            ]
+        });
+        let calls = [call(1, "sample"), call(2, "form"), call(3, "roots")];
+        calls.into_iter().chain(turns).collect::<Vec<_>>().join(",")
+    };
+    let (old, new) = (recordings(3, |_| session(0)), recordings(3, |_| session(1)));
+
+    assert_eq!(told(&compared(&old, &new)), &[""; 0], "diff");
+    assert_eq!(told(&checked(&old, &new)), &[""; 0], "check");
+}
+
+#[test]
 fn a_code_is_weighed_where_the_one_before_was_promised() {
     let talks = |code: &dyn Fn(usize) -> usize| {
         let said = |from: &str, it: &str| format!(r#"{{"ms": 1, "from": "{from}", "json": {it}}}"#);
