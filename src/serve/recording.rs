@@ -109,6 +109,8 @@ pub struct Recording {
     pub fault: Option<String>,
     /// A request that says the path of the server's address once more, and was answered 404.
     pub doubled: Option<String>,
+    /// A request whose answer leads to another server, and that server: what its client asks there is not recorded.
+    pub leads_past: Option<(String, String)>,
     /// What in it may be a secret, and was not replaced.
     pub suspects: Vec<Suspect>,
     /// What was not replaced though a rule of this release knows it, and who says so.

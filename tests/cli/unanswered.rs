@@ -313,6 +313,29 @@ fn a_target_that_cannot_be_read() {
 }
 
 #[test]
+fn an_answer_that_leads_to_a_server_that_is_not_recorded() {
+    let server = Upstream::json(|asked| match asked.path() {
+        "/.well-known/resource" => r#"{"servers": ["http://localhost:1/x"]}"#.to_owned(),
+        _ => format!(r#"{{"at": "http://{}"}}"#, asked.head.field("host").unwrap()),
+    });
+    let record = |path: &str| {
+        let stage = Stage::new();
+        let mut running =
+            Running::start(stage.retape(&["record", "--upstream", &server.url(), "tape"]));
+        let url = running.line();
+        assert_eq!(get(&format!("{url}{path}")).status, 200);
+        running.stop().1
+    };
+    let told = record("/.well-known/resource");
+
+    let hint =
+        "hint: the answer to `GET /.well-known/resource` leads to http://localhost:1, past retape";
+    assert!(told.contains(hint) && told.contains("--upstream NAME=http://localhost:1"), "{told}");
+    assert!(!record("/.well-known/own").contains("past retape"));
+    assert!(!record("/plain").contains("past retape"));
+}
+
+#[test]
 fn a_head_that_cannot_be_read() {
     for (target, fields) in [
         ("/", "baz[]: 1\r\n"),

@@ -82,6 +82,12 @@ fn one_recorded(recording: &Recording, flaw: Option<Flaw>) {
             "the server's address and the client add the same path; leave it out of one of them";
         hint(&format!("`{doubled}` was answered 404: {why}"));
     }
+    if let Some((asked, server)) = &recording.leads_past {
+        hint(&format!(
+            "the answer to `{asked}` leads to {server}, past retape: to record that server too, name it, \
+             `--upstream NAME={server}`, or take `--proxy`"
+        ));
+    }
     if recording.dropped > 0 {
         let requests = count(recording.dropped, "request");
         line(&format!("{requests} never came to an end and was left out"));

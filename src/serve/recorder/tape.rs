@@ -181,6 +181,9 @@ impl Tape {
             store::load_rules(&self.folder, &self.name).unwrap_or_else(|_| self.rules.clone());
         let before = base.map_or(0, |base| base.interactions.len());
         let new = || roll.each().skip(before);
+        let leads_past =
+            (!self.names_servers()).then(|| verdict::leads_past(&cassette.recorded, new()));
+        let leads_past = leads_past.flatten();
         let mut recording = Recording {
             folder: self.folder.clone(),
             name: self.name.clone(),
@@ -195,6 +198,7 @@ impl Tape {
             dropped: self.dropped(&takes),
             fault: self.state().fault.take(),
             doubled: verdict::doubled(&cassette.recorded.upstream, new()),
+            leads_past,
             suspects: Vec::new(),
             weakened: self.redactor.weakened().to_vec(),
         };

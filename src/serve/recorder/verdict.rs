@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::cassette::{Cassette, End, Interaction, Outcome, Recorded, Response, target};
+use crate::serve::server::{is_well_known, leads_to};
+use crate::text::json::Text;
 
 /// Why it is not worth the place of an older one: a server that had answered now answers nothing, or nothing but
 /// errors of its own and refusals of who asks, or could not be reached any more in the end. A command may well be content with that.
@@ -68,6 +70,36 @@ fn said<'c>(
         server.is_gone = matches!(interaction.outcome, Outcome::Nothing(End::Unreachable));
     }
     said
+}
+
+/// A request whose answer leads to a server that is none of those that are recorded, and that server: by a redirect, or in a
+/// document that is well known.
+pub(super) fn leads_past<'c>(
+    recorded: &Recorded,
+    mut asked: impl Iterator<Item = Cow<'c, Interaction>>,
+) -> Option<(String, String)> {
+    let is_known = |address: &str| {
+        let mut known = recorded.origins.values().chain([&recorded.upstream]);
+        known.any(|it| leads_to(address, it))
+    };
+    asked.find_map(|it| {
+        let response = it.response()?;
+        let mut past = None;
+        let mut look_at = |address: &str| {
+            let (origin, _) = target::split(address);
+            if !origin.is_empty() && !is_known(address) {
+                past.get_or_insert_with(|| origin.to_owned());
+            }
+        };
+        if (300..400).contains(&response.status) {
+            response.headers.get("location").into_iter().for_each(&mut look_at);
+        } else if is_well_known(&it.request.path) {
+            let body = response.readable().bytes();
+            let json = Text::parse_container(&body);
+            json.iter().for_each(|json| json.each_leaf(|_, _, value, _| look_at(&value)));
+        }
+        Some((format!("{} {}", it.request.method, it.request.path_only()), past?))
+    })
 }
 
 /// A request that says the path of the server's address once more, and was answered 404.

@@ -29,6 +29,8 @@ pub use arrival::{Arrival, header_map, without};
 pub use chunks::{ChunkSizes, Joining};
 pub use early::{Early, Unread};
 pub use listen::{FieldNames, Handler, MOST_FIELDS, Refusal, Server};
+#[cfg(feature = "record")]
+pub use origin::leads_to;
 pub use origin::{
     ADDRESSES, READ_WHOLE, Rewriter, announced, is_asked_for_first, may_hold_origins, may_name_us,
     media_of,

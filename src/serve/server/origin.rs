@@ -351,6 +351,12 @@ pub fn may_name(headers: &HeaderMap, origin: &str) -> bool {
     })
 }
 
+/// Whether an address leads to a server, by whatever name.
+#[cfg(feature = "record")]
+pub fn leads_to(address: &str, origin: &str) -> bool {
+    in_other_words(address.as_bytes(), origin).is_some()
+}
+
 /// What leads to a server by another name than its own, by that: without a scheme, with a user, or with another name of this
 /// machine (RFC 6761, section 6.3; RFC 1122, section 3.2.1.3).
 fn in_other_words(address: &[u8], origin: &str) -> Option<String> {
