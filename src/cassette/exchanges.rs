@@ -187,10 +187,9 @@ impl Exchanges {
 /// Between which moments of a WebSocket a later one was opened, in milliseconds.
 fn opened_within(source: &Cassette, one: usize, other: usize) -> Range<u64> {
     let mut after = source.interactions[other].after.iter();
-    let Some(progress) = after.find(|progress| progress.interaction == one) else {
-        // It was over.
-        return u64::MAX..u64::MAX;
-    };
+    // It was over.
+    let over = u64::MAX..u64::MAX;
+    let Some(progress) = after.find(|progress| progress.interaction == one) else { return over };
     let frames = source.interactions[one].frames();
     let (come, rest) = frames.split_at(progress.chunks.min(frames.len()));
     come.last().map_or(0, |it| it.ms)..rest.first().map_or(u64::MAX, |it| it.ms)
@@ -496,11 +495,8 @@ impl<'c> Unfolding<'c> {
             self.sockets[at].latest = count;
         }
         let Socket { latest, calls, .. } = &mut self.sockets[at];
-        let credit = match self.split {
-            Split::Named => calls.answered(message, *latest),
-            Split::ByMessage | Split::ByTime => Credit::To(*latest),
-        };
-        let latest = match credit {
+        let credit = (self.split == Split::Named).then(|| calls.answered(message, *latest));
+        let latest = match credit.unwrap_or(Credit::To(*latest)) {
             Credit::To(exchange) => exchange,
             Credit::Nobody => {
                 let path = path_of(&self.source.interactions[interaction].request, interaction);

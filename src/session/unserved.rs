@@ -9,9 +9,9 @@ use crate::serve::lock;
 use crate::serve::server::{Address, Unread};
 
 /// HTTP/1.1 forbids it (RFC 9112, sections 5 and 3.2), and servers differ in what they make of it.
-const HEAD: &str = "the name of a header field has letters, digits and `-`, its value stands on one line without control \
-                    characters, and a target has none of `\"<>\\^{|}` and no spaces: let your client send it so, or \
-                    leave this request out of what is recorded";
+const HEAD: &str = "as HTTP/1.1 has it (RFC 9112), the name of a field has letters, digits and `-`, its value stands on one \
+                    line without control characters, a request has one `host` and one length, and a target has no spaces and none of \
+                    `\"<>\\^{|}`: let your client send it so, or leave this request out of what is recorded";
 
 /// The client would take what HTTP says for what it asked for.
 pub(super) fn upgrade(protocol: &str) -> Error {

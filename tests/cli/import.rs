@@ -44,7 +44,7 @@ fn a_folder_of_vcrpy_becomes_a_folder_of_cassettes() {
     {
       "retape": 2,
       "recorded": {"upstream": "https://api.example.com", "tool": "vcrpy"},
-      "redactions": ["headers/1", "cookies/1", "query/1", "userinfo/1", "form/1", "multipart/1", "json/1", "assignments/1", "values/1", "harmless/1", "names/1", "looks/1", "numbers/1", "codings/1", "nested/1", "graphql/1", "texts/1", "looks/2", "nested/2", "texts/2", "keys/1"],
+      "redactions": ["headers/1", "cookies/1", "query/1", "userinfo/1", "form/1", "multipart/1", "json/1", "assignments/1", "values/1", "harmless/1", "names/1", "looks/1", "numbers/1", "codings/1", "nested/1", "graphql/1", "texts/1", "looks/2", "nested/2", "texts/2", "keys/1", "assignments/2"],
       "match": {
         "compare": "path"
       },

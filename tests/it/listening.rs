@@ -258,6 +258,50 @@ async fn what_one_stream_says_of_a_thing_comes_behind_what_another_one_has_told_
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_that_ends_with_its_session_ends_before_that_is_answered() {
+    let stage = Stage::new();
+    let ended = Arc::new(Gate::new());
+    let upstream = Upstream::start(move |asked, wire| {
+        if asked.head.line.starts_with("GET") {
+            wire.send(EVENTS);
+            wire.send_chunk("data: 1\n\n");
+            ended.pass();
+            wire.send_end();
+        } else {
+            ended.open();
+            wire.send(json(200, "{}"));
+        }
+        Then::KeepAlive
+    });
+    let talk = |session: &Session| {
+        let url = format!("{}/mcp", session.url());
+        let mut listening = listen(session);
+        assert_eq!(listening.data(), "data: 1\n\n");
+        assert_eq!(ask("DELETE", &url, "", "").status, 200);
+        listening
+    };
+    let session = stage.record(&upstream).await;
+    assert_eq!(talk(&session).chunk(), Chunk::End(Vec::new()));
+    session.finish().await.unwrap();
+    drop(upstream);
+
+    for _ in 0..20 {
+        let session = stage.replay().await;
+        // It is there when the answer is, without a wait.
+        let mut listening = talk(&session);
+        assert!(listening.has_come(), "the answer overtook the end");
+        assert_eq!(listening.chunk(), Chunk::End(Vec::new()));
+        session.finish().await.unwrap();
+    }
+    // Who does not listen is answered all the same.
+    let session = stage.replay().await;
+    let begun = Instant::now();
+    assert_eq!(ask("DELETE", &format!("{}/mcp", session.url()), "", "").status, 200);
+    assert!(begun.elapsed() < Duration::from_secs(2));
+    session.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_answered_before_without_a_reply_does_not_wait_for_one() {
     let message = |id: usize, rest: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},{rest}}}"#);
     let (call, list) = (message(1, r#""method":"call""#), r#""method":"list""#);

@@ -162,11 +162,12 @@ async fn what_rfc_9112_refuses_is_refused_and_never_passed_on() {
     let (stage, upstream) = (Stage::new(), Upstream::json(|asked| format!("[{:?}]", asked.text())));
     let session = stage.record(&upstream).await;
     let recorded = statuses(session.address());
-    session.finish().await.unwrap();
+    assert!(session.stop().await.is_err(), "nobody told of what was not recorded");
 
     let session = stage.session(Mode::Replay).proxy().start().await.unwrap();
     let replayed = statuses(session.address());
-    session.finish().await.unwrap();
+    let told = session.stop().await.unwrap().misses.len();
+    assert_eq!(told, REQUESTS.iter().filter(|(status, _)| *status == 400).count());
 
     assert_eq!(recorded, REQUESTS);
     assert_eq!(replayed, REQUESTS);

@@ -102,6 +102,14 @@ impl Wire {
         silent
     }
 
+    /// Whether something has come, or the end.
+    pub fn has_come(&mut self) -> bool {
+        self.stream.set_nonblocking(true).unwrap();
+        let has_come = !self.unread.is_empty() || self.stream.peek(&mut [0]).is_ok();
+        self.stream.set_nonblocking(false).unwrap();
+        has_come
+    }
+
     /// The next message's head; `None` if the connection ended before it.
     pub fn head(&mut self) -> Option<Head> {
         let text = self.through(b"\r\n\r\n")?;

@@ -10,7 +10,8 @@ use tokio::time::Instant;
 
 use super::across::Across;
 use super::naming::Naming;
-use crate::cassette::{Body, Cassette, End, Interaction, Progress};
+use super::run::{ENDED, Overdue, RunProgress, Teller};
+use crate::cassette::{Body, Cassette, End, Interaction, Progress, Request};
 use crate::compare::matching::{Feeds, Index};
 use crate::serve::server::Cut;
 use crate::text::words::shown;
@@ -78,65 +79,6 @@ const UNTIL_LEFT: Duration = Duration::from_secs(300);
 /// So long a client takes at most to read what was sent on one connection before it reads another one.
 const UNTIL_READ: Duration = Duration::from_millis(10);
 
-/// What a run has come to.
-#[derive(Debug)]
-pub(super) struct RunProgress {
-    /// Which interactions were asked for.
-    asked: Vec<bool>,
-    /// How many chunks of answers were sent for which others wait, and when the last one was.
-    said: HashMap<usize, (usize, Instant)>,
-    /// When one was asked for that had not been before.
-    latest: Option<Instant>,
-    overdue: Vec<Overdue>,
-    /// Whether the server goes away.
-    is_over: bool,
-}
-
-/// An answer that has waited in vain, and for which request; for none, if its client was to leave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Overdue {
-    pub(super) answer: usize,
-    pub(super) request: Option<usize>,
-}
-
-impl RunProgress {
-    /// A run in which nothing was asked for yet.
-    pub(super) fn begin(length: usize) -> watch::Sender<Self> {
-        let asked = vec![false; length];
-        let said = HashMap::new();
-        watch::Sender::new(Self { asked, said, latest: None, overdue: Vec::new(), is_over: false })
-    }
-
-    pub(super) fn is_over(&self) -> bool {
-        self.is_over
-    }
-
-    /// Notes that an interaction was asked for otherwise, which nothing answers.
-    pub(super) fn miss(&mut self, number: usize) {
-        self.asked[number] = true;
-    }
-
-    pub(super) fn reset(&mut self) {
-        self.asked.fill(false);
-        self.said.clear();
-    }
-
-    /// Nothing is held back any more: what was comes to no end.
-    pub(super) fn end(&mut self) {
-        self.is_over = true;
-    }
-
-    /// Answers that have waited in vain since this was asked last.
-    pub(super) fn take_overdue(run: &watch::Sender<Self>) -> Vec<Overdue> {
-        if run.borrow().overdue.is_empty() {
-            return Vec::new();
-        }
-        let mut overdue = Vec::new();
-        run.send_modify(|run| overdue = std::mem::take(&mut run.overdue));
-        overdue
-    }
-}
-
 impl Meanwhile {
     /// What holds the answers of a cassette back. `whole` is the interaction that one opens: with all that
     /// went over it, if it is a WebSocket.
@@ -145,7 +87,7 @@ impl Meanwhile {
         index: &Index,
         whole: impl Fn(usize) -> &'c Interaction,
     ) -> Self {
-        let mut gates: HashMap<usize, Vec<Gate>> = HashMap::new();
+        let (mut gates, mut telling) = (HashMap::<usize, Vec<Gate>>::new(), HashSet::new());
         let (all, feeds) = (&cassette.interactions, Feeds::of(cassette));
         for (asking, interaction) in
             all.iter().enumerate().filter(|(_, it)| !it.request.only_reads())
@@ -173,13 +115,18 @@ impl Meanwhile {
                 let gate =
                     Gate { chunks, until, head: came_whole(answer), gap: gap(answer, chunks) };
                 gates.entry(number).or_default().push(gate);
+                if ends_with(answer, chunks, &interaction.request) {
+                    let until = Until::Said { answer: number, chunks: ENDED };
+                    let gate = Gate { chunks: 0, until, head: true, gap: 0 };
+                    gates.entry(asking).or_default().push(gate);
+                    telling.insert(number);
+                }
             }
         }
         for (number, _) in all.iter().enumerate().filter(|(_, it)| it.end() == End::ClientClosed) {
             let gate = Gate { chunks: usize::MAX, until: Until::Left, head: false, gap: 0 };
             gates.entry(number).or_default().push(gate);
         }
-        let mut telling = HashSet::new();
         for Across { answer, chunks, other, said } in Across::all(cassette) {
             let until = Until::Said { answer: other, chunks: said };
             gates.entry(answer).or_default().push(Gate { chunks, until, head: false, gap: 0 });
@@ -211,8 +158,9 @@ impl Meanwhile {
     /// What holds an answer back in a run, if anything does.
     pub(super) fn hold(&self, number: usize, run: &watch::Sender<RunProgress>) -> Option<Hold> {
         let gates = self.gates.get(&number)?.clone();
-        let told = self.telling.contains(&number).then_some(0);
-        Some(Hold { gates, told, ..Hold::of(number, run) })
+        let teller = || Teller { number, run: run.clone(), told: 0 };
+        let teller = self.telling.contains(&number).then(teller);
+        Some(Hold { gates, teller, ..Hold::of(number, run) })
     }
 }
 
@@ -234,8 +182,8 @@ pub(super) struct Hold {
     /// What is said by then, and whether anything has come since it was asked last.
     naming: Option<Box<Naming>>,
     has_passed: bool,
-    /// How many chunks have been told of to those that wait for them, if any do.
-    told: Option<usize>,
+    /// Tells those that wait for it, if any do.
+    teller: Option<Teller>,
 }
 
 /// Whether what was waited for has come.
@@ -258,7 +206,7 @@ impl Hold {
     fn of(number: usize, run: &watch::Sender<RunProgress>) -> Self {
         let (gates, run) = (Vec::new(), run.clone());
         let (waiting, naming) = (None, None);
-        Self { number, gates, run, waiting, naming, has_passed: false, told: None }
+        Self { number, gates, run, waiting, naming, has_passed: false, teller: None }
     }
 
     /// Lets the rest have the names that the client has made up by then.
@@ -274,11 +222,7 @@ impl Hold {
 
     /// Ready when the next thing behind so many chunks may be sent, or never will be.
     pub(super) fn poll(&mut self, sent: usize, context: &mut Context<'_>) -> Poll<Result<(), Cut>> {
-        if self.told.is_some_and(|told| sent > told) {
-            self.told = Some(sent);
-            let said = (self.number, (sent, Instant::now()));
-            self.run.send_modify(|run| run.said.extend([said]));
-        }
+        self.teller.iter_mut().for_each(|teller| teller.tell(sent.min(ENDED - 1)));
         loop {
             if let Some(waiting) = &mut self.waiting {
                 let came = ready!(waiting.as_mut().poll(context));
@@ -293,6 +237,7 @@ impl Hold {
                 }
             }
             let Some(at) = self.gates.iter().position(|gate| gate.chunks <= sent) else {
+                self.teller.iter_mut().for_each(|teller| teller.tell(sent));
                 return Poll::Ready(Ok(()));
             };
             let gate = self.gates.remove(at);
@@ -340,7 +285,14 @@ async fn come(gate: Gate, answer: usize, run: watch::Sender<RunProgress>) -> Wai
         }
         let latest = {
             let run = changes.borrow_and_update();
-            if until.request().is_some_and(|request| run.asked.get(request) == Some(&true)) {
+            let is_asked = |number: usize| run.asked.get(number) == Some(&true);
+            let is_done = match until {
+                Until::Asked(request) | Until::Done(request) => is_asked(request),
+                // What is not open does not end.
+                Until::Said { answer, chunks } => chunks == ENDED && !is_asked(answer),
+                Until::Left => false,
+            };
+            if is_done {
                 return WaitOutcome::Yes;
             }
             if run.is_over {
@@ -386,6 +338,16 @@ fn is_silent(answer: &Interaction, chunks: usize) -> bool {
     let body = answer.response().map_or(&[][..], |response| response.body.chunks());
     let rest = body.get(chunks..).filter(|rest| chunks > 0 || !rest.is_empty());
     rest.is_some_and(|rest| rest.iter().all(|it| it.bytes.is_empty()))
+}
+
+/// Whether a request ends a session that its client listens to, and so the stream of it, which had no more to say: the
+/// server closes that while it answers. A client that hears the answer first breaks the stream off.
+fn ends_with(answer: &Interaction, chunks: usize, asked: &Request) -> bool {
+    asked.method == "DELETE"
+        && answer.is_listening()
+        && answer.end() == End::Complete
+        && answer.request.path_only() == asked.path_only()
+        && answer.response().is_some_and(|it| it.body.chunks().len() <= chunks)
 }
 
 /// How long after its first chunks the next one was sent, in milliseconds.

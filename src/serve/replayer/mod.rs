@@ -18,6 +18,7 @@ mod progress;
 mod recorded;
 mod replay;
 mod resume;
+mod run;
 mod script;
 mod shelf;
 mod socket;

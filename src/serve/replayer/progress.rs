@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::Replayer;
-use super::meanwhile::Overdue;
+use super::run::Overdue;
 use crate::cassette::{Request, target};
 use crate::compare::matching::{Asking, Awaited, Mismatch, Nearest, called};
 use crate::config::{Repeats, RequestLine};

@@ -225,7 +225,15 @@ async fn converse<H: Handler>(
         Box::pin(async move {
             let version = request.version();
             let answer = match as_meant(&mut request, &is_proxied) {
-                Err(refusal) => *refusal,
+                Err(why) => {
+                    let asked = [request.method().to_string(), request.uri().to_string()];
+                    let [method, target] = asked;
+                    let unread = Unread::Head { method, target, why: why.to_owned() };
+                    handler.unread(via.as_ref(), &unread);
+                    let mut refusal = problem(StatusCode::BAD_REQUEST, "request", why);
+                    refusal.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                    refusal
+                }
                 Ok(()) if request.method() == Method::CONNECT => {
                     connect(&*handler, request, via.as_ref(), &tunnel)
                 }
@@ -335,7 +343,7 @@ fn named_before(request: &Request<Incoming>) -> Option<NamedHost> {
 
 /// A request as HTTP/1.1 has it. One that does not name one host is refused (RFC 9112, section 3.2). That of a
 /// whole address takes the place of the field (section 3.2.2).
-fn as_meant(request: &mut Request<Incoming>, is_proxied: &AtomicBool) -> Result<(), Refusal> {
+fn as_meant(request: &mut Request<Incoming>, is_proxied: &AtomicBool) -> Result<(), &'static str> {
     let named = request.uri().authority().filter(|_| request.method() != Method::CONNECT).cloned();
     let host = named.as_ref().and_then(|it| HeaderValue::try_from(host_of(it)).ok());
     if request.version() != Version::HTTP_2 {
@@ -357,18 +365,15 @@ fn as_meant(request: &mut Request<Incoming>, is_proxied: &AtomicBool) -> Result<
     Ok(())
 }
 
-/// Refuses a request that does not name one host.
-fn refuse_hosts(request: &Request<Incoming>) -> Result<(), Refusal> {
+/// Refuses a request that does not name one host, and says why.
+fn refuse_hosts(request: &Request<Incoming>) -> Result<(), &'static str> {
     let mut hosts = request.headers().get_all(HOST).iter();
-    let why = match (hosts.next(), hosts.next()) {
-        (None, _) if request.version() != Version::HTTP_11 => return Ok(()),
-        (Some(host), None) if is_host(host.as_bytes()) => return Ok(()),
-        (Some(_), None) => "the `host` of a request names a host",
-        _ => "a request has one `host`",
-    };
-    let mut refusal = problem(StatusCode::BAD_REQUEST, "request", why);
-    refusal.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-    Err(refusal.into())
+    match (hosts.next(), hosts.next()) {
+        (None, _) if request.version() != Version::HTTP_11 => Ok(()),
+        (Some(host), None) if is_host(host.as_bytes()) => Ok(()),
+        (Some(_), None) => Err("the `host` of a request names a host"),
+        _ => Err("a request has one `host`"),
+    }
 }
 
 /// Whether a field `host` is a host with a port or without, or empty.
