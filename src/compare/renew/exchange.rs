@@ -18,8 +18,15 @@ use crate::text::multipart::{ANY_BOUNDARY, boundary, with_boundary};
 pub(super) fn told(old: Option<&View<'_>>, new: &View<'_>, settle: Settle<'_>) -> Interaction {
     let request = request(old, new, settle);
     settle.times.are_asked();
+    let boundaries = [&new.interaction.request, &request].map(|it| boundary_of(&it.headers));
     let outcome = match &new.interaction.outcome {
-        Outcome::Response(now) => Outcome::Response(response(old, new, now, settle)),
+        Outcome::Response(now) => {
+            let mut response = response(old, new, now, settle);
+            if let [Some(now), Some(told)] = &boundaries {
+                echo_boundary(&mut response, [now, told]);
+            }
+            Outcome::Response(response)
+        }
         Outcome::Nothing(end) => Outcome::Nothing(*end),
     };
     Interaction { after: new.interaction.after.clone(), request, outcome }
@@ -82,11 +89,30 @@ fn same_words(old: &Headers, headers: &mut Headers, may_be_set: impl Fn(&str) ->
     }
 }
 
+fn boundary_of(headers: &Headers) -> Option<String> {
+    Some(boundary(headers.get("content-type")?)?.into_owned())
+}
+
+/// A server that says again how it was asked says the delimiter as it is told in the request.
+fn echo_boundary(response: &mut Response, [now, told]: [&str; 2]) {
+    if now == told || now.len() != told.len() {
+        return;
+    }
+    let echoed = |bytes: &mut Bytes| {
+        let text = std::str::from_utf8(bytes).ok().filter(|text| text.contains(now));
+        *bytes = text.map_or_else(|| bytes.clone(), |text| text.replace(now, told).into());
+    };
+    match &mut response.body {
+        Body::Whole(bytes) => echoed(bytes),
+        Body::Stream(chunks) => chunks.iter_mut().for_each(|chunk| echoed(&mut chunk.bytes)),
+    }
+    response.headers.iter_mut().for_each(|(_, value)| echoed(value));
+}
+
 /// A body whose parts stand between the delimiters of before, if there was one.
 fn with_boundary_of(old: Option<&Headers>, headers: &mut Headers, body: Bytes) -> Bytes {
-    let named = |headers: &Headers| Some(boundary(headers.get("content-type")?)?.into_owned());
-    let Some(new) = named(headers) else { return body };
-    let settled = old.and_then(named).unwrap_or_else(|| new.clone());
+    let Some(new) = boundary_of(headers) else { return body };
+    let settled = old.and_then(boundary_of).unwrap_or_else(|| new.clone());
     let named = with_boundary(&with_boundary(&body, ANY_BOUNDARY, &settled), &new, &settled);
     let mut media = headers.get("content-type").unwrap_or_default().to_owned();
     let at = media.to_ascii_lowercase().find("boundary").unwrap_or_default() + "boundary".len();
@@ -303,6 +329,9 @@ fn fields(old: Option<&Headers>, new: &Headers, settle: Settle<'_>) -> Headers {
             {
                 old.clone()
             }
+            (Some(told), Some(old), Some(new)) if is_challenge_again(name, old.text, new.text) => {
+                told.clone()
+            }
             (_, Some(old), Some(new)) => {
                 let quoted = quoted_as(old.text, new.text);
                 let new = KnownText::new(quoted.as_deref().unwrap_or(new.text), new.field);
@@ -327,6 +356,26 @@ fn fields(old: Option<&Headers>, new: &Headers, settle: Settle<'_>) -> Headers {
         settled.sort_by_key(|(name, _)| place(name));
     }
     settled.into_iter().collect()
+}
+
+/// Whether a server asks for the same login by digest. It draws two of its parameters anew each time (RFC 7616,
+/// section 3.3).
+fn is_challenge_again(name: &str, old: &str, new: &str) -> bool {
+    let without = |text: &str, drawn: &str| {
+        let (before, rest) = text.split_once(drawn)?;
+        let (_, behind) = rest.split_once('"')?;
+        Some(format!("{before}{behind}"))
+    };
+    let asked = |text: &str| {
+        let text = without(text, " nonce=\"")?;
+        Some(without(&text, " opaque=\"").unwrap_or(text))
+    };
+    let is_by_digest =
+        |text: &str| text.get(..7).is_some_and(|it| it.eq_ignore_ascii_case("Digest "));
+    let is_challenge = ["www-authenticate", "proxy-authenticate"]
+        .iter()
+        .any(|challenge| name.eq_ignore_ascii_case(challenge));
+    is_challenge && is_by_digest(old) && asked(old).is_some() && asked(old) == asked(new)
 }
 
 /// The value of a field that is JSON, as those in which clients say how the request before went, value by value.

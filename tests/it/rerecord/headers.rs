@@ -36,6 +36,40 @@ fn an_etag_that_stays_where_it_changed_is_a_difference() {
 }
 
 #[test]
+fn what_is_drawn_anew_for_each_login_is_an_accident() {
+    let asks = |nonce: &str, qop: &str| {
+        let challenge = format!(
+            "Digest realm=\"me\", nonce=\"{nonce}\", qop=\"{qop}\", opaque=\"0{nonce}\", algorithm=MD5"
+        );
+        talk(&[("WWW-Authenticate", &challenge, "who is it?")])
+    };
+    let old = asks("5e4f4e39506c6b7e", "auth");
+
+    check(&old, asks("16383f363a854b92", "auth"), &old);
+    let other = asks("16383f363a854b92", "auth-int");
+    check(&old, other.clone(), &other);
+}
+
+#[test]
+fn a_boundary_that_the_server_says_again_is_told_as_in_the_request() {
+    let sent = |boundary: &str| {
+        let media = format!("multipart/form-data; boundary={boundary}");
+        let body = format!(
+            "--{boundary}\r\nContent-Disposition: form-data; name=a\r\n\r\nb\r\n--{boundary}--\r\n"
+        );
+        let mut headers = Headers::new();
+        headers.set("content-type", media.clone());
+        let request = Request { headers, body: body.into(), ..Request::of("POST", "/echo") };
+        let said = format!(r#"{{"headers": {{"Content-Type": "{media}"}}}}"#);
+        let interaction = Interaction::of(request, Response::whole("application/json", said));
+        Cassette { interactions: vec![interaction], ..Cassette::default() }
+    };
+    let old = sent("------------------------06524b7b0ccbf490");
+
+    check(&old, sent("------------------------3e723684f5cce20f"), &old);
+}
+
+#[test]
 fn what_is_left_is_a_number_or_another_word() {
     let left = |value| talk(&[("x-ratelimit-remaining", value, "one")]);
     check(&left("99"), left("98"), &left("99"));
