@@ -150,30 +150,8 @@ fn report(
     let mut contracts = Vec::new();
     let mut unanswered = requests::unanswered(&cassettes);
     instead::weigh_refusals(&mut unanswered, &was, &is);
-    let mut unanswered = was.at_endpoints(unanswered);
     let mut drafts: Vec<(&Endpoint, Vec<Draft>)> = endpoints.into_iter().zip(drafts).collect();
-    // Where a media type or a status comes or goes, that is told of all that is asked there.
-    let is_of_answer = |draft: &Draft| {
-        let is_refusal = draft.rule == Rule::StatusGone && draft.key.is_empty();
-        let rules = [Rule::MediaNew, Rule::MediaGone, Rule::StatusNew, Rule::StatusGone];
-        rules.contains(&draft.rule) && !is_refusal
-    };
-    let told = |draft: &Draft| is_of_answer(draft) || draft.rule == Rule::StatusGone;
-    let told = drafts.iter().filter(|(_, all)| all.iter().any(told));
-    let told: BTreeSet<[String; 2]> = told.map(|(it, _)| called(it)).collect();
-    for (endpoint, drafts) in &mut drafts {
-        let before = *moved.get(*endpoint).unwrap_or(endpoint);
-        let unanswered = [*endpoint, before].map(|it| unanswered.remove(it).unwrap_or_default());
-        let mut unanswered: Vec<Draft> = unanswered.into_iter().flatten().collect();
-        unanswered.retain(|draft| !is_of_answer(draft) || !told.contains(&called(endpoint)));
-        // What the same request shows says more than numbers, and what is not finished is there.
-        let is_cut = unanswered.iter().any(|draft| draft.rule == Rule::AnswerCut);
-        drafts.retain(|draft| {
-            let is_gone = draft.rule == Rule::EndpointGone;
-            !(is_cut && is_gone || unanswered.iter().any(|shown| shown.is(draft)))
-        });
-        drafts.extend(unanswered);
-    }
+    of_requests(&mut drafts, was.at_endpoints(unanswered), &moved);
     cause::instead(&mut drafts);
     for (endpoint, mut drafts) in drafts {
         cause::of_unproven(&mut drafts);
@@ -190,6 +168,36 @@ fn report(
         Report { old, new, changes, contracts, cassettes, unread, ..Report::default() };
     report.sort();
     report
+}
+
+/// Adds what single requests show, by the endpoint at which they were answered before.
+fn of_requests(
+    drafts: &mut [(&Endpoint, Vec<Draft>)],
+    mut unanswered: BTreeMap<Endpoint, Vec<Draft>>,
+    moved: &BTreeMap<&Endpoint, &Endpoint>,
+) {
+    // Where a media type or a status comes or goes, that is told of all that is asked there.
+    let is_of_answer = |draft: &Draft| {
+        let is_refusal = draft.rule == Rule::StatusGone && draft.key.is_empty();
+        let rules = [Rule::MediaNew, Rule::MediaGone, Rule::StatusNew, Rule::StatusGone];
+        rules.contains(&draft.rule) && !is_refusal
+    };
+    let told = |draft: &Draft| is_of_answer(draft) || draft.rule == Rule::StatusGone;
+    let told = drafts.iter().filter(|(_, all)| all.iter().any(told));
+    let told: BTreeSet<[String; 2]> = told.map(|(it, _)| called(it)).collect();
+    for (endpoint, drafts) in drafts {
+        let before = *moved.get(*endpoint).unwrap_or(endpoint);
+        let unanswered = [*endpoint, before].map(|it| unanswered.remove(it).unwrap_or_default());
+        let mut unanswered: Vec<Draft> = unanswered.into_iter().flatten().collect();
+        unanswered.retain(|draft| !is_of_answer(draft) || !told.contains(&called(endpoint)));
+        // What the same request shows says more than numbers, and what is not finished is there.
+        let is_cut = unanswered.iter().any(|draft| draft.rule == Rule::AnswerCut);
+        drafts.retain(|draft| {
+            let is_gone = draft.rule == Rule::EndpointGone;
+            !(is_cut && is_gone || unanswered.iter().any(|shown| shown.is(draft)))
+        });
+        drafts.extend(unanswered);
+    }
 }
 
 /// What is asked at an endpoint: the method and the path.
