@@ -1,6 +1,7 @@
 //! In the place of the recorder, in a build without it. Whoever wants to record is told which feature it
 //! takes, before anything is asked.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -109,7 +110,13 @@ impl Tape {
 }
 
 impl Recorder {
-    pub fn new(_: Arc<Upstream>, _: Patience, _: Option<Arc<Tape>>, _: &str) -> Self {
+    pub fn new(
+        _: Arc<Upstream>,
+        _: Patience,
+        _: Option<Arc<Tape>>,
+        _: &str,
+        _: Arc<BTreeMap<String, String>>,
+    ) -> Self {
         Self
     }
 
