@@ -11,7 +11,7 @@ use crate::contract::invariant;
 use crate::contract::order::Token;
 use crate::identity::{Meaning, identifiers, says_when};
 use crate::message::ndjson::{RECORD_SEPARATOR, packet};
-use crate::message::{Framing, Message, Messages, Protocols, Tag, Trace, telling};
+use crate::message::{Framing, Message, Messages, Protocols, Tag, Trace, UNNAMED, telling};
 use crate::text::json::{Container, Text};
 use crate::text::rpc::Envelope;
 
@@ -91,7 +91,9 @@ impl Cut {
         let said = said.filter_map(|message| {
             let json = message.said()?.into_owned();
             let has_id = message.has_id;
-            Some(JsonMessage { has_id, ..JsonMessage::new(message.tag.clone(), json, asked) })
+            let is_named = message.event.as_deref().is_some_and(|name| name != UNNAMED);
+            let said = JsonMessage::new(message.tag.clone(), json, asked);
+            Some(JsonMessage { has_id, is_named, ..said })
         });
         said.partition(|message| message.tag.is_keep_alive())
     }
@@ -191,6 +193,8 @@ pub(crate) struct JsonMessage {
     pub(crate) json: String,
     /// Whether the SSE stream has given an `id` by then.
     pub(crate) has_id: bool,
+    /// Whether it is an SSE event with a name of its own, whatever it says.
+    pub(crate) is_named: bool,
 }
 
 impl JsonMessage {
@@ -201,7 +205,7 @@ impl JsonMessage {
             Some(method) => format!("{RESULT_OF}{method}"),
             None => tag.as_str().to_owned(),
         };
-        Self { tag, kind, json, has_id: false }
+        Self { tag, kind, json, has_id: false, is_named: false }
     }
 
     /// What it says.

@@ -41,7 +41,7 @@ use serde_json::Value;
 pub(crate) use body::CLOSE;
 pub use body::{Decoder, Framing, Left, Messages};
 pub use protocols::Protocols;
-pub(crate) use protocols::{DONE, NO_EVENT, keeps_alive};
+pub(crate) use protocols::{DONE, NO_EVENT, UNNAMED, keeps_alive};
 #[cfg(feature = "review")]
 pub(crate) use tag::TEXT;
 pub use tag::{Tag, TagSource};

@@ -73,7 +73,7 @@ static ALIVE: LazyLock<Vec<Finder<'static>>> = LazyLock::new(|| {
 pub(crate) const DONE: &str = "[DONE]";
 
 /// What a server says by the name of an event if it says nothing: it is the standard's own default.
-const UNNAMED: &str = "message";
+pub(crate) const UNNAMED: &str = "message";
 
 impl Protocols {
     /// Those of a configuration, before those that are known.

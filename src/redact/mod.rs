@@ -89,6 +89,8 @@ pub struct Redacted<T>(T);
 #[derive(Debug, Clone)]
 pub struct Redactor {
     rules: Arc<[Rule]>,
+    /// The same as a set: each sign of a text may ask for one.
+    set: u32,
     /// Secrets that are known before anything was read.
     known: Arc<Secrets>,
     /// What a person says.
@@ -259,7 +261,7 @@ impl Redactor {
     /// The same rules, by which distinct secrets of one name have one placeholder.
     pub(crate) fn unnumbered(&self) -> Self {
         let rules = self.rules.iter().copied().filter(|rule| *rule != Rule::Numbers);
-        Self { rules: rules.collect(), ..self.clone() }
+        Self { rules: rules.collect(), set: self.set & !Rule::Numbers.bit(), ..self.clone() }
     }
 
     /// The same rules for those who ask a recording: it says which of the names that say little (`key`,
@@ -487,11 +489,12 @@ impl Redactor {
 
     fn of(rules: Vec<Rule>) -> Self {
         let (known, own) = Default::default();
-        Self { rules: rules.into(), known, own, is_again: false, told: None }
+        let set = rules.iter().fold(0, |set, rule| set | rule.bit());
+        Self { rules: rules.into(), set, known, own, is_again: false, told: None }
     }
 
     fn applies(&self, rule: Rule) -> bool {
-        self.rules.contains(&rule)
+        self.set & rule.bit() != 0
     }
 
     /// Which names are known.

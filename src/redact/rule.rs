@@ -40,6 +40,11 @@ words!(Rule: Headers "headers/1", Cookies "cookies/1", Query "query/1", Userinfo
     FurtherAssignments "assignments/2");
 
 impl Rule {
+    /// Its own bit: there are fewer than 32.
+    pub(super) const fn bit(self) -> u32 {
+        1 << self as u32
+    }
+
     pub(super) fn all() -> Vec<Self> {
         Self::WORDS.iter().filter_map(|name| Self::from_word(name)).collect()
     }

@@ -21,7 +21,7 @@ use super::instead::hardly_chance;
 use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::traits::{Of, TraitChange};
-use super::values::{First, ID, MOST_WORDS, ValuePlace, Values, ValuesByPlace, values};
+use super::values::{First, ID, MOST_WORDS, NAME, ValuePlace, Values, ValuesByPlace, values};
 use super::weight::{CHANCE_OF_ALL, is_outcome};
 use crate::contract::invariant::{Field, Invariant};
 use crate::contract::order::{FEWEST, exact};
@@ -91,6 +91,9 @@ pub(super) fn add<'a>(
         those_equal = values(&equal);
         found.splice(..0, words(&[&those_equal]));
     }
+    // Where the names of events are their types, those that come or go say it.
+    let have_types = drafts.iter().any(|it| matches!(it.rule, Rule::TagNew | Rule::TagGone));
+    found.retain(|draft| !(have_types && draft.path == NAME));
     for draft in found {
         if !drafts.iter().any(|other| is_told(other, &draft)) {
             drafts.push(draft);

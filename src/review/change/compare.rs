@@ -176,14 +176,18 @@ fn of_requests(
     mut unanswered: BTreeMap<Endpoint, Vec<Draft>>,
     moved: &BTreeMap<&Endpoint, &Endpoint>,
 ) {
-    // Where a media type or a status comes or goes, that is told of all that is asked there.
+    // Where a media type or a status comes or goes and breaks clients, that is told of all that is asked there.
     let is_of_answer = |draft: &Draft| {
         let is_refusal = draft.rule == Rule::StatusGone && draft.key.is_empty();
         let rules = [Rule::MediaNew, Rule::MediaGone, Rule::StatusNew, Rule::StatusGone];
         rules.contains(&draft.rule) && !is_refusal
     };
-    let told = |draft: &Draft| is_of_answer(draft) || draft.rule == Rule::StatusGone;
-    let told = drafts.iter().filter(|(_, all)| all.iter().any(told));
+    let told = |draft: &Draft| {
+        let is_status = draft.rule == Rule::StatusGone;
+        draft.verdict == Verdict::Breaking && (is_of_answer(draft) || is_status)
+    };
+    let is_told = |it: &Endpoint, all: &[Draft]| it.status < 400 && all.iter().any(told);
+    let told = drafts.iter().filter(|(it, all)| is_told(it, all));
     let told: BTreeSet<[String; 2]> = told.map(|(it, _)| called(it)).collect();
     for (endpoint, drafts) in drafts {
         let before = *moved.get(*endpoint).unwrap_or(endpoint);

@@ -18,6 +18,9 @@ use crate::text::json::{Container, Text};
 /// What SSE streams call the events by, from which a client can resume them.
 pub(super) const ID: &str = "id:";
 
+/// What SSE streams call the events by that a page listens to one by one, whatever they say.
+pub(super) const NAME: &str = "event:";
+
 /// No word is longer, in bytes.
 const LONGEST_WORD: usize = 256;
 
@@ -185,10 +188,13 @@ pub(super) fn values<'a>(was: &Contract, answers: &[&'a Answer]) -> ValuesByPlac
         let recording = EvidenceSource::recording(answer.witness.0);
         if !answer.events.is_empty() {
             let root = tree.root((Part::Events, None));
-            let at = tree.member(root, Cow::Borrowed(ID));
             let has_id = answer.events.iter().any(|event| event.has_id);
-            let seen = tree.see(at, recording, (&answer.place, Position::Whole));
-            seen.traits.text(if has_id { ID } else { "" });
+            let is_named = answer.events.iter().any(|event| event.is_named);
+            for (field, is_there) in [(ID, has_id), (NAME, is_named)] {
+                let at = tree.member(root, Cow::Borrowed(field));
+                let seen = tree.see(at, recording, (&answer.place, Position::Whole));
+                seen.traits.text(if is_there { field } else { "" });
+            }
         }
         let mut take = |part, message: &'a JsonMessage, is_kind: bool, at| {
             let root = tree.root((part, is_kind.then_some(&*message.kind)));

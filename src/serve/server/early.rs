@@ -183,15 +183,17 @@ impl Early {
         let mut unsent = self.unsent();
         let is_first = !std::mem::replace(&mut unsent.is_begun, true);
         let mut line = std::mem::take(&mut unsent.begun);
-        let bytes = if line.is_empty() {
-            bytes
-        } else {
+        let bytes = if !line.is_empty() || begins_a_line(bytes) {
             line.extend_from_slice(bytes);
+            if memchr::memchr(b'\n', bytes).is_none() && line.len() < LONGEST {
+                unsent.begun = line;
+                return;
+            }
             &line
+        } else {
+            bytes
         };
-        if begins_a_line(bytes) && bytes.len() < LONGEST {
-            unsent.begun = bytes.to_vec();
-        } else if let Some((method, target)) = first_line(bytes) {
+        if let Some((method, target)) = first_line(bytes) {
             unsent.line.clear();
             [method, b" ", target].iter().for_each(|part| unsent.line.extend_from_slice(part));
             unsent.unread = Unread::of(method, target);

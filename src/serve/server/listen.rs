@@ -225,15 +225,7 @@ async fn converse<H: Handler>(
         Box::pin(async move {
             let version = request.version();
             let answer = match as_meant(&mut request, &is_proxied) {
-                Err(why) => {
-                    let asked = [request.method().to_string(), request.uri().to_string()];
-                    let [method, target] = asked;
-                    let unread = Unread::Head { method, target, why: why.to_owned() };
-                    handler.unread(via.as_ref(), &unread);
-                    let mut refusal = problem(StatusCode::BAD_REQUEST, "request", why);
-                    refusal.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-                    refusal
-                }
+                Err(why) => refuse(&*handler, &request, via.as_ref(), why),
                 Ok(()) if request.method() == Method::CONNECT => {
                     connect(&*handler, request, via.as_ref(), &tunnel)
                 }
@@ -363,6 +355,20 @@ fn as_meant(request: &mut Request<Incoming>, is_proxied: &AtomicBool) -> Result<
     }
     host.into_iter().for_each(|host| _ = request.headers_mut().insert(HOST, host));
     Ok(())
+}
+
+/// Answers a request that cannot be read as it is meant.
+fn refuse<H: Handler>(
+    handler: &H,
+    request: &Request<Incoming>,
+    via: Option<&Via>,
+    why: &str,
+) -> Answer {
+    let [method, target] = [request.method().to_string(), request.uri().to_string()];
+    handler.unread(via, &Unread::Head { method, target, why: why.to_owned() });
+    let mut refusal = problem(StatusCode::BAD_REQUEST, "request", why);
+    refusal.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    refusal
 }
 
 /// Refuses a request that does not name one host, and says why.

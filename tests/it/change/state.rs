@@ -97,6 +97,12 @@ fn a_request_that_is_answered_with_another_success_is_told_though_both_are_known
     let what = "breaking status-gone: a request that was answered with 200 is answered with 202";
     assert_eq!(diff(202), [what]);
     assert_eq!(diff(200), [""; 0]);
+    // A refusal that is new at the same path hides nothing.
+    let refused = exchange("/jobs", r#"{"text":1}"#, 404, &[r#"{"error":"none"}"#]);
+    let mut new = of("job", 202);
+    new.extend(apart("other", [refused]));
+    let told = told(&compared(&of("job", 200), &new));
+    assert!(told.contains(&what.to_owned()), "{told:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What recordings show together, and of how many that could.
 
-use retape::cassette::Interaction;
+use retape::cassette::{Interaction, Outcome, Response};
 use retape::{Cassette, Name};
 
 use super::recordings::{asked, checked, compared, exchange};
@@ -237,6 +237,29 @@ fn a_text_in_other_pieces_is_no_other_word() {
         streamed("talk", &["[", "{al", "phabra", "vo", "charl", "ieg", "olfe", "ch", "ofo", "x]"]);
 
     assert_eq!(both(&old, &new), [[""; 0]; 2]);
+}
+
+#[test]
+fn events_that_get_names_of_their_own_are_told_whatever_they_say() {
+    let streamed = |event: &str| {
+        let one = |number| -> Interaction {
+            let said = [r#"{"type":"delta","text":"hi"}"#, r#"{"type":"end"}"#];
+            let body: String = said.iter().map(|data| format!("{event}data: {data}\n\n")).collect();
+            let mut asked =
+                exchange("/chat", &format!(r#"{{"q":"ask {number}"}}"#), 200, &["", ""]);
+            asked.outcome = Outcome::Response(Response::whole("text/event-stream", body));
+            asked
+        };
+        apart("talk", (0..10).map(one))
+    };
+    let diff = |old: &str, new: &str| told(&compared(&streamed(old), &streamed(new)));
+
+    let named = "unproven value-other: `event:` was always empty, and never is now";
+    let unnamed = "unproven value-other: `event:` was never empty, and always is now";
+    assert_eq!(diff("", "event: chunk\n"), [named]);
+    assert_eq!(diff("event: chunk\n", ""), [unnamed]);
+    // It is the standard's own default.
+    assert_eq!(diff("", "event: message\n"), [""; 0]);
 }
 
 #[test]
