@@ -193,17 +193,30 @@ fn answers(count: usize, said: impl Fn(usize) -> String) -> Cassettes {
 #[test]
 fn what_all_of_a_kind_show_is_no_chance_beside_others_of_another_kind() {
     let of = |is_there: bool| {
-        answers(34, |number| match number {
-            0..10 if is_there => {
-                r#"{"message":{"role":"a","content":null,"calls":[1]}}"#.to_owned()
-            }
-            0..10 => r#"{"message":{"role":"a","calls":[1]}}"#.to_owned(),
-            _ => r#"{"message":{"role":"a","content":"hi"}}"#.to_owned(),
-        })
+        let one = |number: usize| {
+            let is_call = number < 10;
+            let asked = match is_call {
+                true => format!(r#"{{"q":"ask {number}","tools":[{{"name":"f"}}]}}"#),
+                false => format!(r#"{{"q":"ask {number}"}}"#),
+            };
+            let content = match (is_call, is_there) {
+                (true, true) => r#","content":null"#.to_owned(),
+                (true, false) => String::new(),
+                (false, _) => format!(r#","content":"hi {number}""#),
+            };
+            let call = format!(r#"{{"id":"call_{number}aZ9kQ2mXx","function":{{"name":"f"}}}}"#);
+            let calls = if is_call { format!(r#","calls":[{call}]"#) } else { String::new() };
+            let reason = if is_call { "calls" } else { "stop" };
+            let message = format!(r#"{{"role":"assistant"{content}{calls}}}"#);
+            let choice = format!(r#"{{"index":0,"message":{message},"finish_reason":"{reason}"}}"#);
+            let said = format!(r#"{{"id":"chat-{number}aZ9kQ2mXx","choices":[{choice}]}}"#);
+            exchange("/chat", &asked, 200, &[&said])
+        };
+        apart("talk", (0..34).map(one))
     };
 
     for told in both(&of(true), &of(false)) {
-        assert_eq!(told[0], "breaking field-missing: `message.content` can be missing");
+        assert_eq!(told[0], "breaking field-missing: `choices[].message.content` can be missing");
     }
 }
 
@@ -211,7 +224,13 @@ fn what_all_of_a_kind_show_is_no_chance_beside_others_of_another_kind() {
 fn as_many_objects_were_before_as_recordings_where_each_has_its_own() {
     let of = |count: usize, error: &str| {
         answers(count, |number| {
-            format!(r#"{{"id":"resp_{number}k3Zq9vTx1{number}","text":"t"{error}}}"#)
+            let id = 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(number as u64 + 7);
+            // What comes and goes besides makes a coincidence likelier.
+            let others: String = (0..24)
+                .filter(|other| (number + other) % 3 > 0)
+                .map(|other| format!(r#","other{other}":{number}"#))
+                .collect();
+            format!(r#"{{"id":"resp_{id:016x}{id:016x}{id:016x}","text":"t"{error}{others}}}"#)
         })
     };
 
