@@ -33,7 +33,12 @@ pub(super) fn excuse(
         {
             Some("the requests give these names")
         }
-        Rule::TypeNew | Rule::ValueNew | Rule::KindNew | Rule::FieldMissing
+        Rule::TypeNew
+        | Rule::ValueNew
+        | Rule::KindNew
+        | Rule::FieldMissing
+        | Rule::OrderEndNew
+        | Rule::OrderMissing
             if is_asked_anew(draft, old, new) =>
         {
             Some("nobody has asked so before, and only who asks so gets it")

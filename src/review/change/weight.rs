@@ -145,6 +145,7 @@ impl Sides<'_> {
             // What one request in its own case does is no rule.
             let is_rule = draft.cases.is_empty()
                 || (weight.all >= 2 && weight.before.is_none_or(|it| it >= 2));
+            let excuse = |draft: &Draft| excuse(draft, &weight, [&known.old, &known.new]);
             let is_end = matches!(draft.rule, Rule::OrderEndNew | Rule::OrderMissing);
             if is_end
                 && all_showing(draft, &known.new, |answer| answer.is_left_at_once)
@@ -154,11 +155,11 @@ impl Sides<'_> {
                 continue;
             }
             if is_end && is_rule && self.is_over(draft, &known.new) {
+                excuse(draft).into_iter().for_each(|why| draft.doubt(why));
                 continue;
             }
             // Many that all show it are more than what one conversation says.
             let now = if weight.all < MANY { weight.all } else { known.total };
-            let is_alone = self.is_one_of_many(draft, now);
             // Of the kinds that are known there are so many, whatever comes and goes beside them.
             let is_of_values = !matches!(draft.part, Part::Order | Part::Invariants)
                 && draft.rule != Rule::KindNew;
@@ -167,9 +168,9 @@ impl Sides<'_> {
                 || self.is_proof_among_some(draft, &weight, &known)
                 || self.is_same_scenario(draft, &known.new, &weight)
                     && !(is_of_values && known.varying().is_by_chance);
-            if is_alone || !is_shown {
+            if self.is_one_of_many(draft, now) || !is_shown {
                 draft.doubt(weight.sentence());
-            } else if let Some(why) = excuse(draft, &weight, [&known.old, &known.new]) {
+            } else if let Some(why) = excuse(draft) {
                 draft.doubt(why);
             }
         }
@@ -388,8 +389,7 @@ impl Sides<'_> {
         found
     }
 
-    /// Whether what ended all streams before ends none now, of those to the same requests. Where several types
-    /// did, they end with others that were known.
+    /// Whether what ended all streams to such requests ends none now; several types give way to others that were known.
     fn is_over(&self, draft: &Draft, new: &[&Answer]) -> bool {
         let Some(orders) = self.orders() else { return false };
         let anywhere: BTreeSet<&str> = orders.anywhere().collect();
