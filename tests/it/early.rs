@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use retape::Mode;
 use retape::cassette::End;
 
 use crate::stage::{Stage, answer, chunks, only};
@@ -110,6 +111,27 @@ async fn an_answer_that_goes_on_for_longer_than_the_grace_time_is_cut() {
 
     assert_eq!(answer(&stage.cassette()).end, End::ClientClosed);
     assert_eq!(chunks(answer(&stage.cassette())), ["data: 1\n\n", "data: [DONE]\n\n"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_hears_soon_that_its_client_has_left() {
+    let (stage, left) = (Stage::new(), Gate::new());
+    let told = left.clone();
+    let upstream = Upstream::start(move |_, wire| {
+        wire.send(EVENTS);
+        wire.send_chunk("data: 1\n\n");
+        wire.wait_for_end();
+        told.open();
+        Then::Close
+    });
+    // As long as it is by itself.
+    let session = stage.session(Mode::Record).upstream(upstream.url()).start().await.unwrap();
+
+    read_and_leave(&session.url(), 1);
+
+    assert!(!left.is_closed_for(Duration::from_secs(4)), "the server goes on for nobody");
+    session.finish().await.unwrap();
+    assert_eq!(answer(&stage.cassette()).end, End::ClientClosed);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
