@@ -90,7 +90,8 @@ fn one_recorded(recording: &Recording, flaw: Option<Flaw>) {
     }
     if recording.dropped > 0 {
         let requests = count(recording.dropped, "request");
-        line(&format!("{requests} never came to an end and was left out"));
+        let was = if recording.dropped == 1 { "was" } else { "were" };
+        line(&format!("{requests} never came to an end and {was} left out"));
     }
 }
 
