@@ -9,9 +9,9 @@ use crate::serve::lock;
 use crate::serve::server::{Address, Unread};
 
 /// HTTP/1.1 forbids it (RFC 9112, sections 5 and 3.2), and servers differ in what they make of it.
-const HEAD: &str = "as HTTP/1.1 has it (RFC 9112), the name of a field has letters, digits and `-`, its value stands on one \
-                    line without control characters, a request has one `host` and one length, and a target has no spaces and none of \
-                    `\"<>\\^{|}`: let your client send it so, or leave this request out of what is recorded";
+const HEAD: &str = "HTTP/1.1 (RFC 9112) allows letters, digits and `-` in the name of a field, one line without control \
+                    characters as its value, one `host`, one length, and no space or `\"<>\\^{|}` in a target; retape \
+                    takes 256 fields at most. Change what your client sends, or leave this request out";
 
 /// The client would take what HTTP says for what it asked for.
 pub(super) fn upgrade(protocol: &str) -> Error {

@@ -318,21 +318,23 @@ fn an_answer_that_leads_to_a_server_that_is_not_recorded() {
         "/.well-known/resource" => r#"{"servers": ["http://localhost:1/x"]}"#.to_owned(),
         _ => format!(r#"{{"at": "http://{}"}}"#, asked.head.field("host").unwrap()),
     });
-    let record = |path: &str| {
+    let record = |path: &str, named: &[&str]| {
         let stage = Stage::new();
-        let mut running =
-            Running::start(stage.retape(&["record", "--upstream", &server.url(), "tape"]));
+        let mut running = Running::start(
+            stage.retape(&[&["record", "--upstream", &server.url(), "tape"], named].concat()),
+        );
         let url = running.line();
         assert_eq!(get(&format!("{url}{path}")).status, 200);
         running.stop().1
     };
-    let told = record("/.well-known/resource");
+    let told = record("/.well-known/resource", &[]);
 
-    let hint =
-        "hint: the answer to `GET /.well-known/resource` leads to http://localhost:1, past retape";
+    let hint = "hint: the answer to `GET /.well-known/resource` leads to http://localhost:1, which goes past retape";
     assert!(told.contains(hint) && told.contains("--upstream NAME=http://localhost:1"), "{told}");
-    assert!(!record("/.well-known/own").contains("past retape"));
-    assert!(!record("/plain").contains("past retape"));
+    let named = ["--upstream", "other=http://localhost:1"];
+    assert!(!record("/.well-known/resource", &named).contains("past retape"));
+    assert!(!record("/.well-known/own", &[]).contains("past retape"));
+    assert!(!record("/plain", &[]).contains("past retape"));
 }
 
 #[test]

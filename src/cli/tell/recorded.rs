@@ -84,8 +84,8 @@ fn one_recorded(recording: &Recording, flaw: Option<Flaw>) {
     }
     if let Some((asked, server)) = &recording.leads_past {
         hint(&format!(
-            "the answer to `{asked}` leads to {server}, past retape: to record that server too, name it, \
-             `--upstream NAME={server}`, or take `--proxy`"
+            "the answer to `{asked}` leads to {server}, which goes past retape; to record it too, add \
+             `--upstream NAME={server}`, or use `--proxy`"
         ));
     }
     if recording.dropped > 0 {

@@ -181,8 +181,9 @@ impl Tape {
             store::load_rules(&self.folder, &self.name).unwrap_or_else(|_| self.rules.clone());
         let before = base.map_or(0, |base| base.interactions.len());
         let new = || roll.each().skip(before);
-        let leads_past =
-            (!self.names_servers()).then(|| verdict::leads_past(&cassette.recorded, new()));
+        // Also those that nobody has asked.
+        let servers = self.state().recorded.clone();
+        let leads_past = (!self.names_servers()).then(|| verdict::leads_past(&servers, new()));
         let leads_past = leads_past.flatten();
         let mut recording = Recording {
             folder: self.folder.clone(),
