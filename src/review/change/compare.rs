@@ -186,8 +186,7 @@ fn of_requests(
         let is_status = draft.rule == Rule::StatusGone;
         draft.verdict == Verdict::Breaking && (is_of_answer(draft) || is_status)
     };
-    let is_told = |it: &Endpoint, all: &[Draft]| it.status < 400 && all.iter().any(told);
-    let told = drafts.iter().filter(|(it, all)| is_told(it, all));
+    let told = drafts.iter().filter(|(_, all)| all.iter().any(told));
     let told: BTreeSet<[String; 2]> = told.map(|(it, _)| called(it)).collect();
     for (endpoint, drafts) in drafts {
         let before = *moved.get(*endpoint).unwrap_or(endpoint);
