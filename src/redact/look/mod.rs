@@ -41,6 +41,9 @@ const LONGEST_BLOCK: usize = 18 << 10;
 /// How much of a line an expression sees that has a name and a value.
 const REACH: usize = 512;
 
+/// How an expression says that other options of a command may stand in between.
+const OPTIONS: &str = r"[^\n|;&]{0,200}";
+
 struct Looks {
     words: DFA,
     /// Which rule a word belongs to.
@@ -430,15 +433,16 @@ impl Look {
             RuleKind::Named | RuleKind::Said | RuleKind::Random => {
                 self.window(rest) == rest.len() && rest.len() < self.reach()
             }
-            _ if matches!(
-                self.id,
-                "cli-password"
-                    | "cli-user"
-                    | "netrc-password"
-                    | "sql-password"
-                    | "authorization"
-                    | "cookie-list"
-            ) =>
+            _ if self.expression.contains(OPTIONS)
+                || matches!(
+                    self.id,
+                    "cli-password"
+                        | "cli-user"
+                        | "netrc-password"
+                        | "sql-password"
+                        | "authorization"
+                        | "cookie-list"
+                ) =>
             {
                 self.window(rest) == rest.len() && rest.len() < REACH
             }

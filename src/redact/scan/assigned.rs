@@ -1,9 +1,9 @@
 //! `NAME=value`, `NAME: value`, `NAME := value`, `"NAME" => value`, `x["NAME"] = value`, `[NAME] => value` and
 //! `<td>NAME</td><td>value` in prose.
 
-use super::REACH;
 use super::ends::{ENTITIES, Ends, FURTHER_ENTITIES, is_end, is_of_name};
 use super::held::Quote;
+use super::{Input, REACH};
 use crate::cassette::placeholder::OPENING;
 use crate::redact::name::{self, NameSet, Tells};
 use crate::redact::rule::Notes;
@@ -129,7 +129,7 @@ fn unmarked(before: &[u8]) -> &[u8] {
 }
 
 /// Where the value behind a `=`, a `:` or the end of a cell begins. The name begins at `name`.
-pub(super) fn begin(text: &[u8], name: usize, mark: usize, known: NameSet) -> Begin {
+pub(super) fn begin(text: &[u8], name: usize, mark: usize, input: Input, known: NameSet) -> Begin {
     if text[mark] == b'<' {
         return in_next_cell(text, mark);
     }
@@ -143,6 +143,13 @@ pub(super) fn begin(text: &[u8], name: usize, mark: usize, known: NameSet) -> Be
         && let Some(begin) = in_block(text, at)
     {
         return begin;
+    }
+    if text[mark] == b':' && known == NameSet::Shown {
+        match behind_anchor(&text[at..]) {
+            Some(length) => at += length,
+            None if input == Input::More => return Begin::Later,
+            None => {}
+        }
     }
     let rest = &text[at..];
     let is_some = rest.starts_with(SOME);
@@ -160,7 +167,12 @@ pub(super) fn begin(text: &[u8], name: usize, mark: usize, known: NameSet) -> Be
     if let Some(quote) = quote.filter(|_| escapes == 0) {
         match text[at..] {
             // `"""value"""`, or the beginning of it.
-            [second, third, ..] if second == quote && third == quote => at += 2,
+            [second, third, ..] if second == quote && third == quote => {
+                let is_shown = known == NameSet::Shown;
+                at += 2;
+                at += usize::from(is_shown && text[at..].starts_with(b"\r"));
+                at += usize::from(is_shown && text[at..].starts_with(b"\n"));
+            }
             [second] if second == quote => return Begin::Later,
             _ => {}
         }
@@ -210,6 +222,24 @@ fn in_next_cell(text: &[u8], mark: usize) -> Begin {
             None => return Begin::Nowhere,
         }
     }
+}
+
+/// How much stands before the value in YAML that gives it an anchor or a type: `&name value`, `!!str value`. Nothing
+/// if that is not known yet.
+fn behind_anchor(text: &[u8]) -> Option<usize> {
+    let goes_on = |byte: &&u8| is_of_name(**byte) || matches!(byte, b'&' | b'!' | b'/' | b':');
+    let mut at = 0;
+    while matches!(text.get(at), Some(b'&' | b'!')) {
+        let rest = &text[at..];
+        let length = rest.iter().take(REACH).take_while(goes_on).count();
+        let blank = rest[length..].iter().take(BLANK).take_while(|byte| is_blank(**byte)).count();
+        rest.get(length + blank)?;
+        if blank == 0 {
+            break;
+        }
+        at += length + blank;
+    }
+    Some(at)
 }
 
 /// Where a value begins that YAML has on the next line: behind `|`, `>-` and the like.

@@ -178,7 +178,7 @@ impl Scanner {
         notes: &Notes<'_>,
     ) -> Advance {
         let begins = name.as_ptr().addr() - text.as_ptr().addr();
-        match assigned::begin(text, begins, self.at, notes.redactor.known_names()) {
+        match assigned::begin(text, begins, self.at, input, notes.redactor.known_names()) {
             Begin::At(start, ends) => {
                 let is_parameter = notes.applies(Rule::FurtherLooks)
                     && AMPERSANDS.iter().any(|it| text[..begins].ends_with(it.as_bytes()));

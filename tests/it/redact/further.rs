@@ -144,6 +144,33 @@ fn what_pages_and_dumps_show_of_the_environment_is_read() {
     shown("<dl><dt>DB_PASSWORD</dt><dd><code>", "</code></dd></dl>");
     shown("<th>\n DB_PASSWORD</th><td><pre>", "</pre></td>");
     shown("<td>&#x27;DB_PASSWORD&#x27;: &#x27;", "&#x27;</td>");
+    shown("DB_PASSWORD = \"\"\"\n", "\n\"\"\"\n");
+    shown("DB_PASSWORD = '''\r\n", "'''\n");
+    shown("db:\n  DB_PASSWORD: &main ", "\nother: *main\n");
+    shown("DB_PASSWORD: !!str ", "\n");
+    shown("DB_PASSWORD: &main !!str ", "");
+    shown("DB_PASSWORD: &main \"", "\"\n");
+    let odd = format!("!{secret}");
+    assert_eq!(live(&format!("DB_PASSWORD: {odd}")), "DB_PASSWORD: [redacted:DB_PASSWORD]");
+    for command in [
+        "curl -b visit=",
+        "curl -s -b 'visit=",
+        "curl --cookie \"visit=",
+        "curl -v --cookie=visit=",
+    ] {
+        let closing = command.trim_start_matches(|c| c != '\'' && c != '"').get(..1).unwrap_or("");
+        let kept = live(&format!("{command}{secret}{closing} https://a.example"));
+        assert_eq!(kept, format!("{command}[redacted:curl-cookie]{closing} https://a.example"));
+    }
+    for (command, name) in [
+        ("curl -s -ume:", "curl-user"),
+        ("mysql -h db -u me -p", "mysql-password"),
+        ("redis-cli -h db -a ", "redis-password"),
+        ("docker login -u me -p ", "docker-password"),
+    ] {
+        let kept = live(&format!("{command}{secret} "));
+        assert_eq!(kept, format!("{command}[redacted:{name}] "));
+    }
 
     for text in [
         format!("<p>Enter your password</p><p>{secret}</p>"),
