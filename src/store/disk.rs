@@ -6,7 +6,7 @@
 //! can stop at each.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Result, Write as _};
+use std::io::{ErrorKind, IoSlice, Result, Write as _};
 use std::path::Path;
 
 /// Opens a file, and makes it where there is none.
@@ -30,10 +30,28 @@ pub(super) fn make_folder(path: &Path) -> Result<()> {
 
 /// Writes all of it, or fails and may have written a part.
 pub(super) fn write(file: &mut File, bytes: &[u8]) -> Result<()> {
+    write_in_parts(file, [bytes])
+}
+
+/// The same for what stands in several places.
+pub(super) fn write_in_parts<const N: usize>(file: &mut File, parts: [&[u8]; N]) -> Result<()> {
     step(Needs::Space, || {
-        let _ = file.write_all(&bytes[..bytes.len() / 2]);
+        let all = parts.concat();
+        let _ = file.write_all(&all[..all.len() / 2]);
     })?;
-    file.write_all(bytes)
+    let mut parts = parts.map(IoSlice::new);
+    let mut rest = &mut parts[..];
+    // What is empty goes away with nothing written.
+    IoSlice::advance_slices(&mut rest, 0);
+    while !rest.is_empty() {
+        match file.write_vectored(rest) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(written) => IoSlice::advance_slices(&mut rest, written),
+            Err(source) if source.kind() == ErrorKind::Interrupted => {}
+            Err(source) => return Err(source),
+        }
+    }
+    Ok(())
 }
 
 /// Brings what was written to the disk.
