@@ -76,7 +76,7 @@ impl fmt::Display for Violation {
                 write!(f, "{at} had been left for something else before")
             }
             (Invariant::Again(..), _) => write!(f, "{at} was something else the first time"),
-            (Invariant::Lists(..), _) if at.pointer.is_empty() => {
+            (Invariant::Lists(..) | Invariant::Offers(..), _) if at.pointer.is_empty() => {
                 write!(f, "{} is missing in event {}", at.says, at.event.unwrap_or_default() + 1)
             }
             (Invariant::Lists(..), _) => write!(f, "{at} was deleted"),
@@ -104,8 +104,9 @@ impl Invariant {
                 other: other.map(|other| check.place(other)),
             };
             let unlisted = match invariant {
-                Self::Lists(field) => check.unlisted(field),
-                _ => None,
+                Self::Lists(field) => check.unlisted(field).into_iter().collect(),
+                Self::Offers(field, name) => check.unoffered(field, name),
+                _ => Vec::new(),
             };
             let missing = check.missing(invariant).chain(unlisted);
             let missing =
@@ -187,7 +188,7 @@ impl Check<'_> {
             (Invariant::Again(field), _) => self.made_again(field),
             (Invariant::Begins(field), _) => self.begun_otherwise(field),
             // It is no value that is wrong, but that there is none.
-            (Invariant::Comes(..), _) => Broken::new(),
+            (Invariant::Comes(..) | Invariant::Offers(..), _) => Broken::new(),
             // What is not known breaks nothing.
             (Invariant::RefersEarlier(..), None) => Broken::new(),
         }

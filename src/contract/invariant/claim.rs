@@ -39,6 +39,8 @@ pub enum Invariant {
     Again(Field),
     /// The number says a place, and the first one of an answer is 0.
     Begins(Field),
+    /// The names in a list of all that a server offers have this one.
+    Offers(Field, String),
 }
 
 /// What may decide whether a field comes.
@@ -95,6 +97,7 @@ impl Invariant {
             | Self::Comes(field, _)
             | Self::Lists(field)
             | Self::Again(field)
+            | Self::Offers(field, _)
             | Self::Begins(field) => vec![field],
             Self::Refers(field, to, _) | Self::Tied(_, field, to) => vec![field, to],
             Self::RefersEarlier(field, to) => std::iter::once(field).chain(to).collect(),
@@ -116,6 +119,10 @@ impl fmt::Display for Invariant {
             Self::Lists(field) => write!(f, "{field} {LISTS}"),
             Self::Again(field) => write!(f, "{field} {AGAIN}"),
             Self::Begins(field) => write!(f, "{field} {BEGINS}"),
+            Self::Offers(field, name) => {
+                write!(f, "{field} {OFFERS}")?;
+                write_name(f, name, false)
+            }
             Self::Echoes(field, path) => write!(f, "{field} equals request.{path}"),
             Self::RefersEarlier(field, to) => {
                 let to: Vec<String> = to.iter().map(ToString::to_string).collect();
@@ -288,6 +295,7 @@ const SORTED: &str = "sorted by ";
 const LISTS: &str = "lists what was made";
 const AGAIN: &str = "stays when the same is asked again";
 const BEGINS: &str = "begins with 0";
+const OFFERS: &str = "offers ";
 const REQUEST: &str = "request.";
 const OR: &str = " or ";
 const WITH: &str = " with ";
@@ -377,34 +385,37 @@ impl<'t> Parser<'t> {
             None if self.cursor.eat(LISTS) => Invariant::Lists(field),
             None if self.cursor.eat(AGAIN) => Invariant::Again(field),
             None if self.cursor.eat(BEGINS) => Invariant::Begins(field),
+            None if self.cursor.eat(OFFERS) => Invariant::Offers(field, self.name()?),
             None if self.cursor.eat(COMES) => Invariant::Comes(field, self.with()?),
             None if self.cursor.eat(SORTED) => {
                 Invariant::Sorted(self.keys(&field)?, self.all_asked()?)
             }
-            None => {
-                let tie =
-                    Tie::ALL.into_iter().find(|tie| self.cursor.eat(&format!("{} ", tie.verb())));
-                if let Some(tie) = tie {
-                    let mut to = self.field()?;
-                    if tie == Tie::Counts && !to.path.is_in_array() {
-                        let name = to.path.as_str();
-                        let name = serde_json::from_str(name).unwrap_or_else(|_| name.to_owned());
-                        to = Field { tag: Some(name), path: Path::default() };
-                    }
-                    return self.end(Invariant::Tied(tie, field, to));
-                }
-                let verbs = Alone::ALL.map(Alone::verb).into_iter();
-                let verbs = verbs.chain(
-                    [ECHOES, EARLIER, REFERS, SUMS, COMES, SORTED, LISTS, AGAIN, BEGINS]
-                        .map(str::trim_end),
-                );
-                let ties = Tie::ALL.map(Tie::verb).into_iter().filter(|it| !SUMS.starts_with(it));
-                let verbs: Vec<&str> = verbs.chain(ties).collect();
-                let hint = nearest::hint(self.cursor.rest(), &verbs);
-                return Err(self.error("expected what holds of the field", &hint));
-            }
+            None => self.tied(field)?,
         };
         self.end(invariant)
+    }
+
+    /// What ties a field to another one.
+    fn tied(&mut self, field: Field) -> Parsed<Invariant> {
+        let tie = Tie::ALL.into_iter().find(|tie| self.cursor.eat(&format!("{} ", tie.verb())));
+        if let Some(tie) = tie {
+            let mut to = self.field()?;
+            if tie == Tie::Counts && !to.path.is_in_array() {
+                let name = to.path.as_str();
+                let name = serde_json::from_str(name).unwrap_or_else(|_| name.to_owned());
+                to = Field { tag: Some(name), path: Path::default() };
+            }
+            return Ok(Invariant::Tied(tie, field, to));
+        }
+        let verbs = Alone::ALL.map(Alone::verb).into_iter();
+        let verbs = verbs.chain(
+            [ECHOES, EARLIER, REFERS, SUMS, COMES, SORTED, LISTS, AGAIN, BEGINS, OFFERS]
+                .map(str::trim_end),
+        );
+        let ties = Tie::ALL.map(Tie::verb).into_iter().filter(|it| !SUMS.starts_with(it));
+        let verbs: Vec<&str> = verbs.chain(ties).collect();
+        let hint = nearest::hint(self.cursor.rest(), &verbs);
+        Err(self.error("expected what holds of the field", &hint))
     }
 
     fn is_at_end(&self) -> bool {
@@ -429,6 +440,13 @@ impl<'t> Parser<'t> {
                 Ok(Field { tag: Some(tag), path: Path::written(&path.join(".")) })
             }
         }
+    }
+
+    /// A name in quotes.
+    fn name(&mut self) -> Parsed<String> {
+        self.cursor
+            .eat_string()
+            .ok_or_else(|| self.error("expected a name", "write it in quotes, as `\"search\"`"))
     }
 
     fn with(&mut self) -> Parsed<With> {

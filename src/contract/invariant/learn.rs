@@ -21,6 +21,7 @@ use super::first::Beginnings;
 use super::holding::{Facts, Reference};
 use super::kept::Kept;
 use super::number::Numbers;
+use super::offered::Offered;
 use super::onward::Onward;
 use super::pairing::Pairs;
 use super::presence::Presence;
@@ -50,6 +51,7 @@ pub struct Learner {
     within: Within,
     kept: Kept,
     beginnings: Beginnings,
+    offered: Offered,
     traces: u32,
 }
 
@@ -134,6 +136,7 @@ impl Learner {
         let is_asked = request.iter().any(|it| !self.names.spelled(it.path).starts_with('{'));
         self.kept.learn(&self.names, recording, (trace, is_asked), events);
         self.beginnings.learn(&self.names, recording, events);
+        self.offered.learn(&self.names, recording, trace, events);
         self.within.learn(&self.names, recording, events);
         let sights = events.iter().map(|(_, sights)| &sights[..]);
         self.sorted.learn(&self.names, trace.request, sights);
@@ -179,6 +182,7 @@ impl Learner {
         self.numbers.learn(&self.names, recording, &request, &events);
         self.pairs.learn(&self.names, recording, &events);
         self.beginnings.learn(&self.names, recording, &events);
+        self.offered.learn(&self.names, recording, trace, &events);
         self.texts.learn(&mut self.names, recording, &events);
         self.learn_echoes(recording, &request, &events);
         let mut current = Current::default();
@@ -244,6 +248,7 @@ impl Learner {
         let all = numbers.chain(pairs).chain(texts).chain(echoes).chain(sorted);
         let all = all.chain(self.presence.holding(&self.names)).chain(self.onward.holding());
         let all = all.chain(self.within.holding(&self.names));
+        let all = all.chain(self.offered.holding(&self.names));
         all.chain(self.kept.holding(&self.names)).chain(self.beginnings.holding(&self.names))
     }
 

@@ -36,6 +36,7 @@ mod holding;
 mod kept;
 mod learn;
 mod number;
+mod offered;
 mod onward;
 mod pairing;
 #[cfg(feature = "cli")]
@@ -58,6 +59,8 @@ pub use holding::CHANCES;
 pub(in crate::contract) use kept::{Thing, place_of, said_of, things};
 pub(crate) use learn::FieldNumbers;
 pub use learn::Learner;
+#[cfg(feature = "cli")]
+pub(crate) use offered::offered;
 pub(in crate::contract) use onward::{is_number, tokens};
 #[cfg(feature = "cli")]
 pub(crate) use places::{Where, places};

@@ -7,7 +7,8 @@ use super::instead::recordings;
 use super::renames::tell_once;
 use super::report::{Part, Verdict};
 use super::rule::Rule;
-use crate::contract::{Answer, Contract, Kinds, RESULT_OF};
+use crate::contract::invariant::{Invariant, Trace, offered};
+use crate::contract::{Answer, Contract, RESULT_OF};
 use crate::text::json::Text;
 
 /// What lists of a cassette name, what is said of each, and where.
@@ -132,25 +133,23 @@ fn narrower_in(name: &str, within: &str, was: Text<'_>, is: Text<'_>, drafts: &m
     }
 }
 
-/// What no recording lists any more of what a contract knows. Where it comes from more recordings than there are now,
-/// those that are missing may be of another server.
+/// What recordings do not list of what a contract promises. Where it comes from more recordings than there are now, they
+/// may be of another server.
 fn not_as_promised(was: &Contract, new: &[Answer]) -> Vec<Draft> {
-    let is = lists(new);
     let mut drafts = Vec::new();
-    for (kind, schema) in was.body.iter().chain(&was.events).flat_map(Kinds::each) {
-        let Some(list) = listed(kind) else { continue };
-        let now: Vec<_> = is.iter().filter(|((_, other), _)| other == list).collect();
-        let Some((_, (_, place))) = now.first() else { continue };
-        let names = schema.words_at(&["result", list, "[]"].map(str::to_owned), "name");
-        for name in names {
-            if now.iter().any(|(_, (items, _))| items.contains_key(name)) {
-                continue;
-            }
+    let offers = was.invariants.iter().filter(|it| matches!(it, Invariant::Offers(..)));
+    let offers: Vec<Invariant> = offers.cloned().collect();
+    for answer in new {
+        let broken = |trace: &Trace<'_>| Invariant::check(&offers, trace);
+        for violation in answer.with_trace(answer.before(), broken) {
+            let Invariant::Offers(field, name) = &violation.invariant else { continue };
+            let Some(list) = offered(field) else { continue };
+            let at = violation.at.event.map_or(Position::Whole, Position::Said);
             let mut draft = gone(list, name);
             if was.origin.recordings > recordings(new) {
                 draft.doubt("the contract was learned from more recordings than there are");
             }
-            same_or_added(&mut drafts, draft).seen(place, Position::Whole);
+            same_or_added(&mut drafts, draft).seen(&answer.place, at);
         }
     }
     drafts

@@ -19,6 +19,10 @@ pub(super) fn changes(
     drafts.extend(cumulative(old, new, before));
     for answer in answers {
         for violation in answer.with_trace(answer.before(), |trace| Invariant::check(old, trace)) {
+            // Of lists it is told by their names.
+            if matches!(violation.invariant, Invariant::Offers(..)) {
+                continue;
+            }
             let at = violation.at.event.map_or(Position::Whole, Position::Said);
             let broken = changed(
                 Rule::InvariantBroken,

@@ -636,6 +636,37 @@ fn a_tool_that_an_mcp_server_lists_no_more_is_named() {
             "breaking listed-gone: 5 tools are not listed any more: `add`, `echo`, `find` and 2 more",
         ],
     );
+
+    // What every list of five recordings had is promised.
+    let recorded = |count: usize, names: &[&str]| -> Vec<_> {
+        let each = |number| (Name::new(format!("talk-{number}")).unwrap(), lists(names));
+        let cassette = |interactions| Cassette { interactions, ..Cassette::default() };
+        (0..count).map(each).map(|(name, it)| (name, cassette(it))).collect()
+    };
+    let all = ["add", "echo", "plot"];
+    let of_contract = |count, old: &[&str], new: &[&str]| {
+        let mut again = recorded(count, old);
+        again[0] = recorded(1, new).remove(0);
+        let report = checked(&recorded(count, old), &again);
+        super::told(&report).into_iter().filter(|it| !it.starts_with("trim")).collect::<Vec<_>>()
+    };
+    let gone = ["breaking listed-gone: the tool `echo` is not listed any more"];
+    assert_eq!(of_contract(5, &all, &["plot", "add", "sum"]), gone);
+    assert_eq!(of_contract(5, &all, &["sum", "plot", "echo", "add"]), [""; 0]);
+    assert_eq!(of_contract(4, &all, &["plot", "add"]), [""; 0]);
+    let mut several = recorded(5, &all);
+    several[4] = recorded(5, &["add"]).remove(4);
+    assert_eq!(super::told(&checked(&several, &recorded(5, &["add"]))), [""; 0]);
+    let mut page = recorded(1, &["plot"]);
+    let first = &mut page[0].1.interactions[0];
+    *first = exchange(
+        "/mcp",
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
+        200,
+        &[r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"plot"}],"nextCursor":"b7"}}"#],
+    );
+    let report = checked(&recorded(5, &all), &page);
+    assert!(report.changes.iter().all(|it| it.rule != Rule::ListedGone), "{report:?}");
 }
 
 #[test]
