@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::carriers::{carried, may_count};
+use super::encoded::says_numbers;
 use super::names::{Calls, Role, field_name};
 use super::parts::{Parts, Sockets};
 use super::wanted::{Below, Wanted};
@@ -255,6 +256,12 @@ fn candidates(
             }
             let name = if matches!(it.step, PathStep::Header(_)) { "" } else { reading.name(node) };
             let mut whole = None;
+            if looks == Looks::Together
+                && Meaning::of(name) == Meaning::Plain
+                && says_numbers(&it.text)
+            {
+                continue;
+            }
             look(&it.text, it.kind, (name, &it.step), |value, sort| {
                 let is_name = matches!(sort, Sort::Word | Sort::Field);
                 whole = whole.or((is_name && value.len() == it.text.len()).then_some(sort));

@@ -1,4 +1,4 @@
-//! Text in Base64, which looks random and says something.
+//! Text and numbers in Base64, which look random and say something.
 
 use std::ops::Range;
 
@@ -27,6 +27,39 @@ pub fn says_something(text: &str, word: &Range<usize>) -> bool {
     let whole = around(text, word);
     let spelled = [&text[whole], &text[word.clone()]];
     spelled.into_iter().filter_map(decoded).any(|said| !is_made_up(&said))
+}
+
+/// So many numbers are none by chance that are neither huge nor tiny: one in six of random bytes is.
+const MANY: usize = 8;
+
+/// Whether a text is a vector in Base64, as clients send one: floating-point numbers of 32 or 64 bits (IEEE 754, little
+/// end first) that somebody wrote with few digits, or [many](MANY) of the size of things.
+pub(super) fn says_numbers(text: &str) -> bool {
+    let Some(bytes) = (text.len() >= LONG).then(|| engine(&STANDARD).decode(text).ok()).flatten()
+    else {
+        return false;
+    };
+    let singles = bytes.as_chunks::<4>();
+    let doubles = bytes.as_chunks::<8>();
+    let singles =
+        singles.0.iter().map(|it| f32::from_le_bytes(*it)).map(|it| (it.into(), digits(it)));
+    let doubles = doubles.0.iter().map(|it| f64::from_le_bytes(*it)).map(|it| (it, digits(it)));
+    (bytes.len() % 4 == 0 && are_numbers(&singles.collect::<Vec<_>>()))
+        || (bytes.len() % 8 == 0 && are_numbers(&doubles.collect::<Vec<_>>()))
+}
+
+/// Whether numbers with so many digits are of a vector.
+fn are_numbers(all: &[(f64, usize)]) -> bool {
+    const FEW: usize = 4;
+    let is_thing = |number: f64| number == 0.0 || (1e-6..1e6).contains(&number.abs());
+    all.iter().all(|(number, digits)| is_thing(*number) && (all.len() >= MANY || *digits <= FEW))
+}
+
+/// How many digits the shortest spelling of a number has.
+fn digits(number: impl std::fmt::LowerExp) -> usize {
+    let spelled = format!("{number:e}");
+    let number = spelled.split('e').next().unwrap_or(&spelled);
+    number.bytes().filter(u8::is_ascii_digit).count()
 }
 
 /// Whether there is something in a text that is another in each run.
@@ -98,6 +131,30 @@ mod tests {
         }
         // `(#9|*S2`
         check("ord_KCM5fCpTMg", "KCM5fCpTMg", false);
+    }
+
+    #[test]
+    fn numbers_that_somebody_wrote_and_long_vectors_are_told_from_what_is_random() {
+        let packed = |bytes: Vec<u8>| base64::engine::general_purpose::STANDARD.encode(bytes);
+        let singles = |all: &[f32]| packed(all.iter().flat_map(|it| it.to_le_bytes()).collect());
+        let doubles = |all: &[f64]| packed(all.iter().flat_map(|it| it.to_le_bytes()).collect());
+        for vector in [
+            singles(&[1.0, 1.0, 0.0]),
+            singles(&[0.1, -0.25, 12.5]),
+            singles(&[0.1; 8]),
+            doubles(&[0.5, 0.125]),
+            singles(&(1_u8..20).map(|it| 1.0 / f32::from(it)).collect::<Vec<_>>()),
+        ] {
+            assert!(says_numbers(&vector), "{vector}");
+            assert!(says_numbers(vector.trim_end_matches('=')), "{vector}");
+        }
+        let drawn = |count: usize| {
+            let hash = blake3::hash(&count.to_le_bytes());
+            packed(hash.as_bytes()[..[12, 16, 24, 32][count % 4]].to_vec())
+        };
+        let taken = (0..10_000).filter(|count| says_numbers(&drawn(*count))).count();
+        assert_eq!(taken, 0);
+        assert!(!says_numbers("AACAPw==") && !says_numbers("V1StGXR8_Z5jdHi6B-myT"));
     }
 
     #[test]
