@@ -199,7 +199,8 @@ impl Request {
 
     /// Whether the server refused it before its body was sent.
     pub(crate) fn is_without_its_body(&self) -> bool {
-        self.body.is_empty() && self.headers.get("expect").is_some()
+        let expects = |it: &str| it.eq_ignore_ascii_case("100-continue");
+        self.body.is_empty() && self.headers.get("expect").is_some_and(expects)
     }
 
     /// Whether it only asks for what is there: by its method, or as a query of GraphQL, or several.

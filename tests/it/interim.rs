@@ -155,3 +155,48 @@ fn expecting(session: &Session) -> String {
     let fields = "Expect: 100-continue\r\nContent-Length: 5\r\n";
     client::request("POST", &format!("{}/x", session.url()), fields, "")
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refusal_is_given_to_the_request_that_was_refused() {
+    let stage = Stage::new();
+    let upstream = Upstream::raw(|mut wire| {
+        while let Some(head) = wire.head() {
+            let length = head.field("content-length").unwrap().parse().unwrap();
+            if head.field("x-part") == Some("2") || length > 5 {
+                return wire.send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\n\r\nno");
+            }
+            wire.send("HTTP/1.1 100 Continue\r\n\r\n");
+            wire.exactly(length).unwrap();
+            wire.send(json(200, "1"));
+        }
+    });
+    let ask = |session: &Session, path: &str, part: &str, length: usize| {
+        let fields =
+            format!("Expect: 100-continue\r\nX-Part: {part}\r\nContent-Length: {length}\r\n");
+        let mut wire = Wire::connect(session.address());
+        wire.send(client::request("PUT", &format!("{}{path}", session.url()), &fields, ""));
+        let head = wire.head().unwrap();
+        if head.line.contains("100") {
+            wire.send("x".repeat(length));
+            return reply(&mut wire, "PUT").status;
+        }
+        head.line.split(' ').nth(1).unwrap().parse().unwrap()
+    };
+    let session = stage.record(&upstream).await;
+    // What is no wish to wait goes on to the server.
+    let mut wire = Wire::connect(session.address());
+    let fields = "Expect: tea\r\nContent-Length: 6\r\n";
+    wire.send(client::request("PUT", &format!("{}/c", session.url()), fields, "sugar!"));
+    assert_eq!(reply(&mut wire, "PUT").status, 413);
+    assert_eq!([ask(&session, "/a", "1", 5), ask(&session, "/a", "2", 5)], [200, 413]);
+    assert_eq!([ask(&session, "/b", "1", 5), ask(&session, "/b", "1", 9)], [200, 413]);
+    session.finish().await.unwrap();
+    let recorded = stage.cassette();
+    let first = &recorded.interactions[0].request;
+    assert_eq!((first.headers.get("expect"), &first.body[..]), (Some("tea"), &b"sugar!"[..]));
+
+    let session = stage.replay().await;
+    assert_eq!([ask(&session, "/a", "1", 5), ask(&session, "/a", "2", 5)], [200, 413]);
+    assert_eq!([ask(&session, "/b", "1", 9), ask(&session, "/b", "1", 5)], [413, 200]);
+    session.finish().await.unwrap();
+}

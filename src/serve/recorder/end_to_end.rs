@@ -5,12 +5,15 @@ use http::{HeaderMap, HeaderValue};
 
 use super::expected::Gate;
 use crate::cassette::{HOP_BY_HOP, Headers};
+use crate::serve::server::is_asked_for_first;
 
 /// The fields of a request that go on to the server. `host` is the server's own; without a gate `expect` is
 /// answered by us.
 pub(super) fn of_request(headers: &HeaderMap, gate: Option<&Gate>) -> HeaderMap {
     let named = named_by_connection(headers);
-    let is_kept = |name: &HeaderName| *name != HOST && (*name != EXPECT || gate.is_some());
+    // What else a client expects is for the server to say no to.
+    let is_expected = gate.is_some() || !is_asked_for_first(headers);
+    let is_kept = |name: &HeaderName| *name != HOST && (*name != EXPECT || is_expected);
     let mut kept = filtered(headers, |name| is_end_to_end(name, &named) && is_kept(name));
     let codings = headers.get_all(TE).iter().filter_map(|value| value.to_str().ok());
     let asked = codings.flat_map(|value| value.split(',')).any(|coding| {

@@ -1,5 +1,6 @@
 //! Sessions on a cassette.
 
+use std::cmp::Reverse;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -22,8 +23,10 @@ pub(super) use super::run::RunProgress;
 use super::sockets::Sockets;
 use super::spoil::Blow;
 use super::{Chunking, Pace, Recorded};
-use crate::cassette::{Request, target};
-use crate::compare::matching::{Asked, Mismatch, Playlist, Proof, without_numbers};
+use crate::cassette::{Headers, Request, target};
+use crate::compare::matching::{
+    Asked, Mismatch, Playlist, Proof, agreeing_fields, without_numbers,
+};
 use crate::config::Timing;
 use crate::identity::{Hole, MadeUp, Renamed};
 use crate::redact::{Found, Memory, Unveiled, of_request, spell_out};
@@ -205,7 +208,8 @@ impl Replayer {
         Some(self.send(chosen, arrival.head, arrival.place, clock).await)
     }
 
-    /// The answer of a server that did not want the body of a request, if that was not played yet.
+    /// The answer of a server that did not want the body of a request, if that was not played yet. Where others of the
+    /// same path were wanted, the announced length tells, then the header fields, then which one comes first.
     pub async fn refusal(&self, arrival: Arrival<'_>) -> Option<Answer> {
         let head = arrival.head;
         if !is_asked_for_first(&head.headers) {
@@ -220,8 +224,21 @@ impl Replayer {
             let read = index.read(&asked, &[]).by(found);
             let mut playlist = self.playlist();
             let number = playlist.peek(index, &read)?;
-            let recorded = &self.recorded.played().interactions[number].request;
-            if playlist.was_played(number) || !recorded.is_without_its_body() {
+            let all = &self.recorded.played().interactions;
+            if playlist.was_played(number) || !all[number].request.is_without_its_body() {
+                return None;
+            }
+            let likely = |number: usize| {
+                let recorded = &all[number].request.headers;
+                let fits = length_of(recorded) == length_of(&asked.headers);
+                (fits, agreeing_fields(recorded, &asked.headers), Reverse(number))
+            };
+            let is_wanted = |other: &usize| {
+                let [refused, other] = [number, *other].map(|it| &all[it].request);
+                let is_same = (&other.method, &other.path) == (&refused.method, &refused.path);
+                is_same && !other.is_without_its_body() && other.headers.contains("expect")
+            };
+            if playlist.unplayed().filter(is_wanted).any(|other| likely(other) > likely(number)) {
                 return None;
             }
             drop(playlist);
@@ -550,4 +567,9 @@ impl Replayer {
     pub(super) fn playlist(&self) -> MutexGuard<'_, Playlist> {
         lock(&self.playlist)
     }
+}
+
+/// How long a body is said to be.
+fn length_of(headers: &Headers) -> Option<u64> {
+    headers.get("content-length")?.trim().parse().ok()
 }
