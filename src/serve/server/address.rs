@@ -41,7 +41,7 @@ impl<'a> Address<'a> {
     }
 
     fn of(target: &'a str, Separator { start, end }: Separator) -> Self {
-        let rest = &target[end..];
+        let rest = once(&target[..end], &target[end..]);
         let rest = match rest.as_bytes().first() {
             Some(b'/') => Cow::Borrowed(rest),
             _ => Cow::Owned(format!("/{rest}")),
@@ -89,6 +89,14 @@ impl<'a> Address<'a> {
     }
 }
 
+/// What a client asks for that has put a path which an answer led to behind its base address, with what is retape's
+/// in both: that counts once.
+fn once<'a>(before: &str, rest: &'a str) -> &'a str {
+    let is_named = before.len() > "/-".len();
+    let again = rest.strip_prefix(before).filter(|rest| is_named && rest.starts_with('/'));
+    again.unwrap_or(rest)
+}
+
 /// What stands before a session if a client asks for a document that is well known of it. A client puts
 /// `/.well-known/NAME` between the host and the path (RFC 8414, section 3.1; RFC 9728, section 3.1).
 fn well_known(before: &str) -> (&str, &str) {
@@ -133,6 +141,10 @@ mod tests {
     #[test]
     fn what_stands_before_the_separator_is_retapes() {
         check("/v1/agents?limit=1", "", None, "/v1/agents?limit=1");
+        check("/a/b/-/a/b/-/v1?x=1", "a/b", Some("a/b"), "/v1?x=1");
+        check("/a/b/-/a/c/-/v1", "a/b", Some("a/b"), "/a/c/-/v1");
+        check("/a/-/a/-b", "a", Some("a"), "/a/-b");
+        check("/-/-/v1", "", None, "/-/v1");
         check(
             "/letta/hitl/-/v1/agents?x=/-/y",
             "letta/hitl",
