@@ -1,9 +1,11 @@
 //! A cassette while it is being recorded.
 
+mod under_way;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use tokio::sync::Notify;
 
@@ -14,9 +16,7 @@ use super::roll::{Roll, Rolled, unfinished};
 use super::take::{Take, begun};
 use super::takes::{KeptTake, Takes};
 use super::verdict;
-use crate::cassette::{
-    Cassette, Headers, Interactions, Larges, Name, Progress, Recorded, Request, target,
-};
+use crate::cassette::{Cassette, Headers, Interactions, Larges, Name, Recorded, Request, target};
 use crate::compare::alignment::Called;
 use crate::compare::renew::{Renewed, called, renew_by};
 use crate::config::Rules;
@@ -135,29 +135,11 @@ impl Tape {
     pub(super) fn take(self: &Arc<Self>, request: Request) -> Arc<Take> {
         let mut state = self.state();
         let number = state.takes.len();
-        let progress = |(interaction, take): (&usize, &Arc<Take>)| Progress {
-            interaction: *interaction,
-            chunks: take.progress(),
-        };
-        let after: Vec<Progress> = state.open.iter().map(progress).collect();
+        let after = state.under_way();
         let take = Arc::new(Take::new(self, number, begun(after, request)));
         state.takes.push(Arc::clone(&take));
         state.open.insert(number, Arc::clone(&take));
         take
-    }
-
-    /// Waits until nothing is under way any more, but not longer than `limit`.
-    pub async fn settle(&self, limit: Duration) {
-        let settled = async {
-            loop {
-                let ended = self.ended.notified();
-                if self.state().open.is_empty() {
-                    return;
-                }
-                ended.await;
-            }
-        };
-        let _ = tokio::time::timeout(limit, settled).await;
     }
 
     /// Saves the cassette, behind the interactions of `base` if there is one, and removes the
@@ -365,13 +347,6 @@ impl Tape {
     /// If the journal cannot be removed.
     pub fn discard(&self) -> Result<()> {
         self.journal.remove()
-    }
-
-    /// What is under way: what each interaction asks for.
-    #[cfg(feature = "cli")]
-    pub fn unfinished(&self) -> Vec<String> {
-        let open: Vec<_> = self.state().open.values().cloned().collect();
-        open.iter().map(|take| take.asks_for()).collect()
     }
 
     /// How many bytes there are in bodies that are held.
