@@ -149,7 +149,7 @@ fn report(
     let mut changes = Vec::new();
     let mut contracts = Vec::new();
     let mut unanswered = requests::unanswered(&cassettes);
-    instead::weigh_refusals(&mut unanswered, &was, &is);
+    unanswered = instead::weighed_refusals(unanswered, &was, &is);
     let mut drafts: Vec<(&Endpoint, Vec<Draft>)> = endpoints.into_iter().zip(drafts).collect();
     of_requests(&mut drafts, was.at_endpoints(unanswered), &moved);
     cause::instead(&mut drafts);

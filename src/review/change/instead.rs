@@ -105,10 +105,15 @@ pub(super) fn refused(gone: &Endpoint, was: &Promises, is: &Promises) -> Option<
 }
 
 /// Calls unproven what may be refused by what the server has in mind: the same request was answered and refused
-/// before, and refusals are not more than chance makes them.
-pub(super) fn weigh_refusals(all: &mut [Unanswered], was: &Promises, is: &Promises) {
+/// before, and refusals are not more than chance makes them. Where they are no more than before, and most of what was
+/// answered still is, nothing has changed.
+pub(super) fn weighed_refusals(
+    mut all: Vec<Unanswered>,
+    was: &Promises,
+    is: &Promises,
+) -> Vec<Unanswered> {
     if all.iter().all(|it| it.refused.is_none()) {
-        return;
+        return all;
     }
     let counts = [was, is].map(counted);
     let places: HashMap<&str, (&Endpoint, &Answer)> = was
@@ -118,9 +123,17 @@ pub(super) fn weigh_refusals(all: &mut [Unanswered], was: &Promises, is: &Promis
             was.traffic.answers(it).iter().map(move |answer| (&*answer.place, (it, answer)))
         })
         .collect();
-    for it in &mut *all {
+    let asked = |it: &Unanswered| {
+        let (refused, (endpoint, answer)) = it.refused.zip(places.get(&*it.place))?;
+        Some((question(endpoint, answer, refused), answer.witness))
+    };
+    let mut turned: HashMap<_, BTreeSet<Witness>> = HashMap::new();
+    for (question, recording) in all.iter().filter_map(asked) {
+        turned.entry(question).or_default().insert(recording);
+    }
+    all.retain_mut(|it| {
         let Some((refused, (endpoint, answer))) = it.refused.zip(places.get(&*it.place)) else {
-            continue;
+            return true;
         };
         let [old, new] = counts.each_ref().map(|counts| {
             let count = |status| counts.get(&question(endpoint, answer, status)).copied();
@@ -128,15 +141,21 @@ pub(super) fn weigh_refusals(all: &mut [Unanswered], was: &Promises, is: &Promis
             (refused, refused + count(endpoint.status).unwrap_or_default())
         });
         let is_no_more = new.0 * old.1 <= old.0 * new.1;
+        let turned = turned.get(&question(endpoint, answer, refused)).map_or(0, BTreeSet::len);
+        if old.0 > 0 && is_no_more && 2 * turned as u64 <= old.1 - old.0 {
+            return false;
+        }
         if old.0 > 0 && (is_no_more || exact([new, old]) >= CHANCE) {
             let ((now, all), (then, before)) = (new, old);
             it.draft.doubt(format!(
                 "{now} of {all} such requests are refused, and {then} of {before} were before: that may be chance"
             ));
         }
-    }
+        true
+    });
     // What is told of several is told as the worst of them.
     all.sort_by_key(|it| it.draft.verdict != Verdict::Breaking);
+    all
 }
 
 /// What is asked where, as JSON, and with which status that is answered.

@@ -406,3 +406,30 @@ fn a_server_at_another_free_port_is_the_same_one() {
 
     assert_eq!((report.changes.len(), report.cassettes.len()), (0, 0), "{:?}", report.cassettes);
 }
+
+#[test]
+fn refusals_that_are_as_frequent_as_before_are_no_news() {
+    let side = |is_refused: &dyn Fn(usize) -> bool| {
+        apart(
+            "job",
+            (0..10).map(|number| match is_refused(number) {
+                true => exchange("/result", "", 409, &[r#"{"code":"not_ready"}"#]),
+                false => exchange("/result", "", 200, &[r#"{"output":"done"}"#]),
+            }),
+        )
+    };
+    let told = |now: &dyn Fn(usize) -> bool| {
+        let report = compared(&side(&|number| number < 3), &side(now));
+        let mut told = open(&report);
+        told.retain(|it| it.contains("request-refused"));
+        told
+    };
+    let refused =
+        "unproven request-refused: a request that was answered with 200 is refused with 409";
+
+    assert_eq!(told(&|number| (2..5).contains(&number)), [""; 0]);
+    assert_eq!(told(&|number| (2..6).contains(&number)), [refused]);
+    // All that was answered is refused, and the other way round.
+    let half = compared(&side(&|number| number < 5), &side(&|number| number >= 5));
+    assert_eq!(open(&half).iter().filter(|it| *it == refused).count(), 1, "{half:?}");
+}
