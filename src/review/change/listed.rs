@@ -68,7 +68,12 @@ fn not_as_before(old: &[Answer], new: &[Answer]) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for ((cassette, list), (items, _)) in &was {
         let Some((now, place)) = is.get(&(*cassette, list.clone())) else { continue };
-        for (name, item) in items {
+        let alike = || was.iter().filter(|((_, other), _)| other == list).map(|(_, (all, _))| all);
+        // Resources may be made anew in each run: those last that several recordings list, and all.
+        let lasts = |name: &str| {
+            list != "resources" || (alike().count() > 1 && alike().all(|it| it.contains_key(name)))
+        };
+        for (name, item) in items.iter().filter(|(name, _)| lasts(name)) {
             let told = match now.get(name) {
                 Some(now) => narrower(name, *item, *now),
                 None => vec![gone(list, name)],

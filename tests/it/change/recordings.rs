@@ -637,6 +637,25 @@ fn a_tool_that_an_mcp_server_lists_no_more_is_named() {
         ],
     );
 
+    // Resources may be made anew in each run.
+    let resources = |names: [&str; 2]| -> Vec<_> {
+        let each = names.iter().enumerate().map(|(number, name)| {
+            let said = format!(
+                r#"{{"jsonrpc":"2.0","id":1,"result":{{"resources":[{{"name":"guide"}},{{"name":"{name}"}}]}}}}"#
+            );
+            let said = if *name == "new" { said.replace("guide", "other") } else { said };
+            let asked = r#"{"jsonrpc":"2.0","id":1,"method":"resources/list"}"#;
+            let interactions = vec![exchange("/mcp", asked, 200, &[&said])];
+            let cassette = Cassette { interactions, ..Cassette::default() };
+            (Name::new(format!("r{number}")).unwrap(), cassette)
+        });
+        each.collect()
+    };
+    let told = |old, new| super::told(&compared(&resources(old), &resources(new)));
+    assert_eq!(told(["a-1", "b-2"], ["c-3", "d-4"]), [""; 0]);
+    let gone = "breaking listed-gone: the resource `guide` is not listed any more";
+    assert_eq!(told(["a-1", "b-2"], ["c-3", "new"]), [gone]);
+
     // What every list of five recordings had is promised.
     let recorded = |count: usize, names: &[&str]| -> Vec<_> {
         let each = |number| (Name::new(format!("talk-{number}")).unwrap(), lists(names));
