@@ -253,7 +253,8 @@ fn said(asked: &str) -> BTreeSet<(String, String)> {
     telling.map(|leaf| (leaf.pointer, leaf.spelled.to_owned())).collect()
 }
 
-/// It has so many recordings more than the contracts know of as the one that is gone had, or more.
+/// It has so many recordings more than the contracts know of as the one that is gone had, or more, or fewer that are
+/// no chance.
 fn more_often<'a>(
     gone: &Endpoint,
     may_be: &dyn Fn(&Endpoint) -> bool,
@@ -267,7 +268,11 @@ fn more_often<'a>(
     let shown = shown(is.traffic.answers(now))?;
     // One cassette alone is another scenario, unless it is the only one that there was.
     let is_other = shown.cassettes().len() < 2 && !is_of_same(gone, &shown, was);
-    (lost > 0 && more >= lost && !is_other).then_some(())?;
+    // What was known before may answer other requests.
+    let is_new = promised(now) == 0;
+    let is_enough =
+        more >= lost || (is_new && exact([(more as u64, more as u64), (0, lost as u64)]) < CHANCE);
+    (lost > 0 && is_enough && !is_other).then_some(())?;
     let weight =
         Weight { broken: more, all: more, before: Some(lost), promised: lost, ..Weight::default() };
     Some((now, shown, Some(weight)))
