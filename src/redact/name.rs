@@ -78,11 +78,11 @@ const PLAIN_ENTRIES: &str = "\
     accept-encoding accept-language content-type content-length connection user-agent cache-control \
     origin referer te via host";
 
-/// Words before `token` that make it the place in a list or a piece of text.
+/// Words before `token` that make it the place in a list, a piece of text, or the name of a lock (RFC 4918).
 const PLAIN_TOKENS: &str = "\
     page next previous prev continuation progress sync cursor pagination resume start stop begin \
     end bos eos eot pad unk sep cls mask first last per image special max min num forward \
-    backward delta skip buy sell";
+    backward delta skip buy sell lock";
 
 /// What names end in that are several words in one: those of header fields have no capitals on the wire.
 const JOINED: &str = "\
@@ -455,7 +455,7 @@ mod tests {
     fn names_that_only_look_alike_do_not_tell() {
         for name in "\
             max_tokens prompt_tokens stream_tokens token_count token_type tokens \
-            next_page_token progressToken pageToken tool_call_id public_key secret_code_tool \
+            next_page_token progressToken pageToken lock_token tool_call_id public_key secret_code_tool \
             idempotency_key primary_key cache_key next_key last_evaluated_key issue_key \
             secret_name eos_token access_key_id \
             signature session_id monkey environment"
@@ -479,7 +479,7 @@ mod tests {
         for name in "\
             mcp-session-id x-ratelimit-remaining-tokens sec-websocket-key content-type \
             idempotency-key access-control-allow-credentials user_id x-request-id \
-            access-control-allow-headers www-authenticate surrogate-key x-usertoken x-pagetoken x-monkey"
+            access-control-allow-headers www-authenticate surrogate-key lock-token x-usertoken x-pagetoken x-monkey"
             .split(' ')
         {
             assert!(!header(name), "{name}");
