@@ -117,6 +117,12 @@ pub(crate) fn route(interaction: &Interaction) -> u64 {
     View::of(interaction, &Rules::default()).route
 }
 
+/// Whether two numbers are times, as far from when their recordings were made (RFC 3339), but for a day.
+#[cfg(feature = "review")]
+pub(crate) fn moved_with(recorded: [&str; 2], old: &str, new: &str) -> bool {
+    Clock::moved(recorded.map(Clock::of), old, new)
+}
+
 /// Two recordings made ready to be walked through, and how they lie beside each other.
 pub(crate) struct Sides<'a> {
     pub(crate) old: Vec<View<'a>>,

@@ -10,7 +10,7 @@ use super::always;
 use super::report::{Difference, Exchange, Mark};
 use crate::cassette::splice::disjoint;
 use crate::cassette::{Body, Cassette, Interaction, Number, Place, Request, Response};
-use crate::compare::alignment::Renaming;
+use crate::compare::alignment::{Renaming, moved_with};
 use crate::compare::{self, Difference as Differing, Differences, Value};
 use crate::contract::media_type;
 use crate::identity::{Meaning, SHORTEST, identifiers, moments};
@@ -30,6 +30,8 @@ pub(super) struct Turn<'a> {
     /// Counted from 0.
     place: usize,
     interaction: &'a Interaction,
+    /// When it was recorded (RFC 3339).
+    at: &'a str,
     /// Those before it.
     before: &'a [Interaction],
     answer: Option<ExchangeAnswer<'a>>,
@@ -49,7 +51,7 @@ impl<'a> Turn<'a> {
         let answer =
             answer.map(|response| ExchangeAnswer { protocols, response, cut: OnceCell::new() });
         let (number, before) = (cassette.number(place), &cassette.interactions[..place]);
-        Self { number, place, interaction, before, answer }
+        Self { number, place, interaction, at: &cassette.recorded.at, before, answer }
     }
 
     /// What there is to tell about it.
@@ -179,7 +181,7 @@ pub(super) fn differences(
     old: &Turn<'_>,
     new: &Turn<'_>,
 ) -> (Vec<Difference>, usize) {
-    let mut list = List { renaming, listed: Vec::new(), more: 0 };
+    let mut list = List { renaming, clocks: [old.at, new.at], listed: Vec::new(), more: 0 };
     let (was, is) = (old.interaction, new.interaction);
     let request = renamed(&is.request, renaming);
     let asked = compare::requests(&was.request, &request, &|text| open(text, renaming));
@@ -277,6 +279,8 @@ fn open(text: &str, renaming: &Renaming) -> Vec<Range<usize>> {
 /// What is listed, up to a limit.
 struct List<'r> {
     renaming: &'r Renaming,
+    /// When both were recorded.
+    clocks: [&'r str; 2],
     listed: Vec<Difference>,
     more: usize,
 }
@@ -290,7 +294,9 @@ impl List<'_> {
 
     fn take(&mut self, what: &str, found: Differences, name: &dyn Fn(&Place) -> String) {
         self.more += found.more;
-        let is_real = |it: &Differing| !is_told(it) || self.refers_elsewhere(it);
+        let is_real = |it: &Differing| {
+            (!is_told(it) || self.refers_elsewhere(it)) && !self.moved_with_the_clock(it)
+        };
         let real: Vec<Differing> = found.listed.into_iter().filter(is_real).collect();
         for difference in real {
             let at = format!("{what}{}", name(&difference.at));
@@ -310,6 +316,13 @@ impl List<'_> {
             self.renaming.old_names(text).next().is_some()
         };
         is_known(&difference.recorded) || is_known(&difference.asked)
+    }
+
+    /// Whether both values are times, as far from when their recordings were made.
+    fn moved_with_the_clock(&self, difference: &Differing) -> bool {
+        let both = difference.recorded.as_ref().zip(difference.asked.as_ref());
+        matches!(both, Some((Value::Json(old), Value::Json(new)))
+            if moved_with(self.clocks, old, new))
     }
 
     fn whether(&mut self, at: &str, old: &str, new: &str) {

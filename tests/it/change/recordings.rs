@@ -1201,3 +1201,27 @@ fn what_each_scenario_has_lost_is_proved_by_two_of_the_same() {
         assert_eq!(report.changes[0].verdict, verdict, "{said:?}: {:?}", told(&report));
     }
 }
+
+#[test]
+fn numbers_that_moved_with_the_clock_are_no_difference() {
+    let side = |at: &str, started: u64, size: u64| {
+        let said = format!(r#"{{"kwargs":{{"__started__":{started}}},"size":{size}}}"#);
+        let mut side = side(vec![exchange("/runs", ASKED, 200, &[&said])]);
+        side[0].1.recorded.at = at.to_owned();
+        side
+    };
+    let places = |old: &[(Name, Cassette)], new: &[(Name, Cassette)]| {
+        let report = compared(old, new);
+        let pairs = report.cassettes.iter().flat_map(|it| &it.interactions);
+        pairs.flat_map(|it| &it.differences).map(|it| it.at.clone()).collect::<Vec<_>>()
+    };
+    let old = side("2026-11-21T09:00:00Z", 1_795_251_600_123, 1_795_251_600);
+
+    let moved = side("2026-11-22T09:00:00Z", 1_795_338_000_456, 1_795_251_600);
+    assert_eq!(places(&old, &moved), [""; 0]);
+    // One that is of another day is a difference.
+    let other = side("2026-11-22T09:00:00Z", 1_700_000_000_456, 1_795_251_600);
+    assert_eq!(places(&old, &other), ["answer /kwargs/__started__"]);
+    let other = side("2026-11-22T09:00:00Z", 1_795_338_000_456, 2_017);
+    assert_eq!(places(&old, &other), ["answer /size"]);
+}
