@@ -250,6 +250,56 @@ async fn two_clients_may_come_in_another_order() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn clients_that_begin_with_the_same_messages_may_come_in_another_order() {
+    let server = Sockets::answering(|text| match text {
+        "init" => vec!["ack".to_owned(), "ready".to_owned()],
+        text => vec![text.to_uppercase()],
+    });
+    let open = |url: &str| {
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        assert_eq!([socket.ask("init"), socket.read().unwrap()], ["ack", "ready"]);
+        socket
+    };
+    let talk = |url: &str, name: &str| {
+        let mut socket = open(url);
+        assert_eq!([socket.ask(name), socket.ask("more")], [name.to_uppercase().as_str(), "MORE"]);
+    };
+    let stage = recorded(&server, |url| {
+        talk(url, "ann");
+        talk(url, "bob");
+        drop(open(url));
+        talk(url, "cid");
+    })
+    .await;
+
+    // One behind the other.
+    let session = stage.replay().await;
+    talk(&session.url(), "cid");
+    drop(open(&session.url()));
+    talk(&session.url(), "ann");
+    talk(&session.url(), "bob");
+    session.finish().await.unwrap().all_played().unwrap();
+
+    // At once.
+    let session = stage.replay().await;
+    let mut sockets = [0, 1, 2, 3].map(|_| open(&session.url()));
+    let heard = [(2, "bob"), (0, "cid"), (3, "ann")].map(|(at, name)| sockets[at].ask(name));
+    assert_eq!(heard, ["BOB", "CID", "ANN"]);
+    for at in [3, 0, 2] {
+        assert_eq!(sockets[at].ask("more"), "MORE");
+    }
+    drop(sockets);
+    session.finish().await.unwrap().all_played().unwrap();
+
+    // One that leaves when it has said more than another one did.
+    let session = stage.replay().await;
+    assert_eq!(open(&session.url()).ask("ann"), "ANN");
+    talk(&session.url(), "cid");
+    let summary = session.stop().await.unwrap();
+    assert!(summary.misses.is_empty(), "{:?}", summary.misses);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_says_nothing_leaves_the_recording_of_one_that_speaks() {
     let server = Sockets::answering(|text| vec![text.to_uppercase()]);
     let quiet = |url: &str| drop(Socket::open(&format!("{url}/ws")));

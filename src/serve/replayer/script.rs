@@ -38,11 +38,19 @@ pub(super) struct Passed {
 }
 
 impl Passed {
-    /// So many frames have passed, from the beginning, and none of the client.
+    /// So many frames have passed, from the beginning.
     pub(super) fn behind(count: usize, script: &Script) -> Self {
+        let count = count.min(script.steps.len());
         let left = count..script.steps.len();
         let (to_come, to_send) = left.partition(|at| script.is_of_client(*at));
-        Self { to_come, to_send, count, ..Self::default() }
+        let latest = (0..count).rev().find(|at| script.is_of_client(*at));
+        Self { to_come, to_send, count, latest, ..Self::default() }
+    }
+
+    /// Whether it is the first frames that have passed, and no more than so many.
+    pub(super) fn is_within(&self, beginning: usize) -> bool {
+        let next = [self.to_come.first(), self.to_send.first()].into_iter().flatten().min();
+        self.count <= beginning && next.is_none_or(|next| *next == self.count)
     }
 
     /// A frame passes.
@@ -198,8 +206,27 @@ impl Script {
         greeting.map(|step| &step.frame.content)
     }
 
+    /// How many frames it begins with that another one begins with too.
+    pub(super) fn shared_beginning(&self, other: &Self) -> usize {
+        let both = self.steps.iter().zip(&other.steps);
+        let is_same = |(one, other): &(&ScriptFrame, &ScriptFrame)| {
+            (one.frame.from, &one.frame.content) == (other.frame.from, &other.frame.content)
+        };
+        both.take_while(is_same).count()
+    }
+
+    /// The exchanges of the messages of the client among its first frames, each beside that of another one.
+    pub(super) fn shared_messages<'s>(
+        &'s self,
+        other: &'s Self,
+        beginning: usize,
+    ) -> impl Iterator<Item = (usize, usize)> + 's {
+        let both = self.steps.iter().zip(&other.steps).take(beginning);
+        both.filter_map(|(one, other)| one.exchange.zip(other.exchange))
+    }
+
     /// How much of its greeting is that of another one too.
-    pub(super) fn shared_greeting(&self, other: &Self) -> usize {
+    fn shared_greeting(&self, other: &Self) -> usize {
         self.greeting().zip(other.greeting()).take_while(|(one, other)| one == other).count()
     }
 

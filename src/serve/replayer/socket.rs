@@ -101,6 +101,8 @@ enum Next {
     Read(usize),
     Due,
     Held,
+    /// It may be another recorded one from now on.
+    Exchanged,
     Missing,
     /// What else was to be asked was not.
     Overdue,
@@ -118,6 +120,8 @@ struct PlayedConnection<'s, T, R> {
     /// What happened last, and when.
     clock: (Option<usize>, Clock),
     heard: Instant,
+    /// The interaction that is played, and what holds it back.
+    played: Option<usize>,
     hold: Option<Hold>,
     /// Whether it is another recorded one from now on.
     exchanged: watch::Receiver<()>,
@@ -178,6 +182,7 @@ impl Socket {
             writer,
             clock: (None, self.replayer.clock()),
             heard: Instant::now(),
+            played: self.replayer.interaction(self.number),
             hold: self.replayer.hold(self.number),
             exchanged: self.replayer.exchanged(),
             said: 0,
@@ -210,6 +215,7 @@ where
             };
             match self.next(due, &mut run, &mut buffer).await {
                 Next::Due | Next::Held => {}
+                Next::Exchanged => self.find(),
                 Next::Over => return Some((Some(GOING_AWAY), String::new())),
                 Next::Overdue => return overdue(),
                 Next::Missing if self.pass_over() => {}
@@ -226,6 +232,15 @@ where
                     }
                 }
             }
+        }
+    }
+
+    /// Finds out what is played from now on.
+    fn find(&mut self) {
+        let Socket { replayer, number, .. } = self.socket;
+        let played = replayer.interaction(*number);
+        if self.played != played {
+            (self.played, self.hold) = (played, replayer.hold(*number));
         }
     }
 
@@ -260,7 +275,7 @@ where
                 Err(Cut) => Next::Overdue,
             },
             () = sleep_until(missing.unwrap_or_else(far)), if missing.is_some() => Next::Missing,
-            Ok(()) = self.exchanged.changed() => Next::Held,
+            Ok(()) = self.exchanged.changed() => Next::Exchanged,
             over = run.wait_for(RunProgress::is_over) => {
                 drop(over);
                 Next::Over

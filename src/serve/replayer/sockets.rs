@@ -234,23 +234,28 @@ impl Replayer {
 
     pub(super) fn leave(&self, number: usize) {
         let _turn = lock(&self.turns);
-        let said_nothing = |script: &Script, state: &SocketProgress| {
-            (state.asked == 0 && script.is_spoken_to()).then_some(state.opened)
+        let short = |script: &Script, state: &SocketProgress| {
+            let is_silent = state.asked == 0 && script.is_spoken_to();
+            let is_short = !script.is_over(&state.passed);
+            is_short.then_some((state.opened, state.passed.count, is_silent))
         };
-        let opened = self.with(number, said_nothing).flatten();
-        // Who is about to come may be the one that was silent.
-        let left = opened.filter(|opened| !self.take_silent(number, *opened));
+        let short = self.with(number, short).flatten();
+        // Who is about to come may be the one that said no more.
+        let left = short.filter(|short| !self.take_short(number, *short));
         let mut sockets = lock(&self.sockets);
         sockets.open.remove(&number);
-        sockets.left.extend(left);
+        sockets.left.extend(left.filter(|(.., is_silent)| *is_silent).map(|(opened, ..)| opened));
     }
 
-    /// Takes a client that has said nothing for one that was silent when it was recorded, if there is one left: who
-    /// comes later may be the one that speaks.
-    fn take_silent(&self, number: usize, opened: usize) -> bool {
-        let is_silent = |other| self.recorded().script(other).is_some_and(|it| !it.is_spoken_to());
-        let mut silent = self.alike(opened).filter(|(other, _)| is_silent(*other));
-        silent.any(|other| self.become_another((number, opened), other, |_| true))
+    /// Takes a client that has left early for one that was silent when it was recorded, or said no more than this one,
+    /// if there is one left: who comes later may be the one that says more.
+    fn take_short(&self, number: usize, (opened, count, is_silent): (usize, usize, bool)) -> bool {
+        let is_short = |it: &Script| {
+            (is_silent && !it.is_spoken_to()) || it.is_over(&Passed::behind(count, it))
+        };
+        let is_it = |other| self.recorded().script(other).is_some_and(is_short);
+        let mut others = self.alike(opened).filter(|(other, _)| is_it(*other));
+        others.any(|other| self.become_another((number, opened), other, |_| true))
     }
 
     /// What of other requests holds a WebSocket back.
@@ -408,17 +413,14 @@ impl Replayer {
     }
 
     /// Another recorded WebSocket that was asked for in the same way, in whose place this one may be:
-    /// of two clients the other may come first this time. Neither may have said anything yet, nor been
-    /// told another thing.
+    /// of two clients the other may come first this time. Neither may have said or been told more yet than what both
+    /// begin with.
     fn another(
         &self,
         number: usize,
         opened: usize,
         frame: &Frame,
     ) -> Option<(usize, MessageRequest)> {
-        if self.with(number, |_, state| state.is_begun)? {
-            return None;
-        }
         let index = &self.recorded().index;
         let mut others = self.alike(opened).map(|other| (other, self.message(other.0, frame)));
         let found = others.find(|(other, (asked, found))| {
@@ -430,18 +432,18 @@ impl Replayer {
         found.map(|((other, _), message)| (other, message))
     }
 
-    /// The other recorded WebSockets that were asked for in the same way, and how much of its greeting each of them
-    /// shares.
+    /// The other recorded WebSockets that were asked for in the same way, and how many frames each of them begins with
+    /// in the same way.
     fn alike(&self, opened: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         let recorded = self.recorded();
         let script = recorded.script(opened);
         let is_alike = move |other| other != opened && recorded.index.asks_the_same(opened, other);
         let others = recorded.scripts().filter(move |(other, _)| is_alike(*other));
-        others.filter_map(move |(other, it)| Some((other, script?.shared_greeting(it))))
+        others.filter_map(move |(other, it)| Some((other, script?.shared_beginning(it))))
     }
 
-    /// Lets a connection be another recorded one from now on, if nobody has said anything there, nobody was told more
-    /// than what both `share`, and `is_it` finds that it is.
+    /// Lets a connection be another recorded one from now on, if nobody has said more there, or was told more, than what
+    /// both `share`, and `is_it` finds that it is.
     fn become_another(
         &self,
         (number, opened): (usize, usize),
@@ -453,15 +455,21 @@ impl Replayer {
         let mut playlist = self.playlist();
         let mut sockets = lock(&self.sockets);
         let Some(owner) = sockets.is_free(other, &playlist) else { return false };
-        if owner.into_iter().chain([number]).any(|it| sockets.was_told(it) > share) {
+        if owner.into_iter().chain([number]).any(|it| !sockets.is_within(it, share)) {
             return false;
         }
-        playlist.exchange(index, opened, other);
+        let scripts = recorded.script(opened).zip(recorded.script(other));
+        let said = scripts.into_iter().flat_map(|(one, other)| one.shared_messages(other, share));
+        let exchanged: Vec<_> = std::iter::once((opened, other)).chain(said).collect();
+        let exchange = |playlist: &mut Playlist| {
+            exchanged.iter().for_each(|(one, other)| playlist.exchange(index, *one, *other));
+        };
+        exchange(&mut playlist);
         if !is_it(&playlist) {
-            playlist.exchange(index, opened, other);
+            exchange(&mut playlist);
             return false;
         }
-        playlist.note_exchanged(index, &[(opened, other)]);
+        playlist.note_exchanged(index, &exchanged);
         sockets.swap((number, opened), (owner, other), recorded);
         if sockets.left.remove(&other) {
             sockets.left.insert(opened);
@@ -498,11 +506,11 @@ impl Replayer {
 }
 
 impl Sockets {
-    /// Whether nothing was said yet on what an exchange has opened, and by which of them that is played.
+    /// Whether what an exchange has opened is still to be played, and by which of them it is.
     #[expect(clippy::option_option, reason = "it is free also where none plays it")]
     fn is_free(&self, opened: usize, playlist: &Playlist) -> Option<Option<usize>> {
         match self.open.iter().find(|(_, state)| state.opened == opened) {
-            Some((owner, state)) => (!state.is_begun).then_some(Some(*owner)),
+            Some((owner, _)) => Some(Some(*owner)),
             None => (!playlist.was_played(opened) || self.left.contains(&opened)).then_some(None),
         }
     }
@@ -514,7 +522,9 @@ impl Sockets {
         let behind = |(other, it): (usize, &Script)| {
             let is_another = other != opened && recorded.index.asks_the_same(opened, other);
             let behind = script.filter(|_| is_another)?.may_speak_behind(it)?;
-            self.is_free(other, playlist).map(|_| behind)
+            let owner = self.is_free(other, playlist)?;
+            let is_begun = owner.and_then(|it| self.open.get(&it)).is_some_and(|it| it.is_begun);
+            (!is_begun).then_some(behind)
         };
         let held = recorded.scripts().filter_map(behind).min();
         if let Some(state) = self.open.get_mut(&number) {
@@ -522,9 +532,9 @@ impl Sockets {
         }
     }
 
-    /// How much one was told.
-    fn was_told(&self, number: usize) -> usize {
-        self.open.get(&number).map_or(0, |state| state.passed.count)
+    /// Whether no more has passed on one than so many frames, from the beginning.
+    fn is_within(&self, number: usize, beginning: usize) -> bool {
+        self.open.get(&number).is_none_or(|state| state.passed.is_within(beginning))
     }
 
     /// Lets two of them be each other.
@@ -537,10 +547,10 @@ impl Sockets {
         for (number, opened) in [(Some(one), other), (owner, opened)] {
             let state = number.and_then(|number| self.open.get_mut(&number));
             if let Some((state, script)) = state.zip(recorded.script(opened)) {
-                // Both were told the same so far.
+                // Both have said and were told the same so far.
                 state.opened = opened;
                 state.passed = Passed::behind(state.passed.count, script);
-                state.is_begun = number == Some(one);
+                state.is_begun |= number == Some(one);
             }
         }
         self.exchanged.send_replace(());
