@@ -74,7 +74,7 @@ impl Promised {
     }
 
     /// What an answer says in them: integers as numbers, cookies by their names, links by their
-    /// relations, all else as texts.
+    /// relations, challenges by their schemes, all else as texts.
     pub(super) fn of(&self, response: &Response) -> JsonMessage {
         let mut said: Map<String, Value> = Map::new();
         for (name, value) in lower(&response.headers).filter(|(name, _)| self.0.contains(name)) {
@@ -82,6 +82,7 @@ impl Promised {
             let parts: Vec<(String, Value)> = match &*name {
                 SET_COOKIE => cookie(&value).into_iter().collect(),
                 LINK => links(&value).collect(),
+                "www-authenticate" | "proxy-authenticate" => challenges(&value),
                 _ => Vec::new(),
             };
             if !parts.is_empty() {
@@ -108,6 +109,36 @@ fn links(field: &str) -> impl Iterator<Item = (String, Value)> {
         let relation = parameters.find_map(|it| it.strip_prefix("rel="))?;
         Some((relation.trim_matches('"').to_ascii_lowercase(), target.into()))
     })
+}
+
+/// What a client is asked to prove who it is with, by the scheme (RFC 9110, section 11.6.1): `Bearer realm="a"`.
+fn challenges(field: &str) -> Vec<(String, Value)> {
+    let mut found: Vec<(String, Map<String, Value>)> = Vec::new();
+    for part in unquoted_parts(field) {
+        let (before, value) = part.split_once('=').unwrap_or((part, ""));
+        let (scheme, name) = match before.trim().rsplit_once(char::is_whitespace) {
+            Some((scheme, name)) => (Some(scheme.trim()), name),
+            None if part.contains('=') => (None, before.trim()),
+            None => (Some(before.trim()), ""),
+        };
+        if let Some(scheme) = scheme {
+            found.push((scheme.to_ascii_lowercase(), Map::new()));
+        }
+        if let Some((_, said)) = found.last_mut().filter(|_| !name.is_empty()) {
+            said.insert(name.to_ascii_lowercase(), value.trim().trim_matches('"').into());
+        }
+    }
+    found.into_iter().map(|(scheme, said)| (scheme, said.into())).collect()
+}
+
+/// What stands between commas that are in no quotes.
+fn unquoted_parts(field: &str) -> impl Iterator<Item = &str> {
+    let mut is_quoted = false;
+    let parts = field.split(move |c: char| {
+        is_quoted ^= c == '"';
+        c == ',' && !is_quoted
+    });
+    parts.map(str::trim).filter(|part| !part.is_empty())
 }
 
 /// A cookie, and what is said of it beside its value: when it ends is another each time.
@@ -170,6 +201,21 @@ fn text(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_challenge_is_known_by_its_scheme_and_what_it_asks_for() {
+        let said = |field: &str| Value::Object(challenges(field).into_iter().collect()).to_string();
+
+        let bearer = r#"Bearer realm="a, b=c", resource_metadata="https://a.example/x?y=z""#;
+        let expected =
+            r#"{"bearer":{"realm":"a, b=c","resource_metadata":"https://a.example/x?y=z"}}"#;
+        assert_eq!(said(bearer), expected);
+        let both = r#"Negotiate, Basic realm="a",Digest qop=auth , nonce="n==""#;
+        let expected =
+            r#"{"basic":{"realm":"a"},"digest":{"nonce":"n==","qop":"auth"},"negotiate":{}}"#;
+        assert_eq!(said(both), expected);
+        assert_eq!(said("  "), "{}");
+    }
 
     #[test]
     fn a_cookie_is_known_by_its_name_and_by_what_is_said_of_it() {
