@@ -130,6 +130,7 @@ fn report(
                     let mut drafts = at_endpoint(old, new, answers, &same[1]);
                     let is_said = |word: &str| [&was, &is].map(|it| it.traffic.is_asked(word));
                     always::add(&mut drafts, &old.contract, answers, &same, is_said);
+                    let drafts = listed::without_lists(drafts, &old.contract, answers);
                     let mut drafts = cause::alone(drafts);
                     drafts.extend(otherwise([before, endpoint], &was, &is));
                     drafts.extend(cut);
@@ -422,9 +423,6 @@ fn at_endpoint(
     let bodies: Vec<ShownValue<'_>> =
         said.filter_map(|it| Some(whole(it, it.body.as_ref()?))).collect();
     drafts.extend(shapes(Part::Body, |it| &it.body, is.body.clone(), &bodies));
-    if listed::are_compared(before, answers) {
-        drafts.retain(|draft| !listed::is_in_arguments(&draft.path));
-    }
     drafts.extend(of_recordings);
     let mut drafts = swap::together(gap::together(once::for_all_cases(once::each_tag(drafts))));
     sides.weigh(&mut drafts);

@@ -27,15 +27,36 @@ pub(super) fn changes(was: &Contract, old: &[Answer], new: &[Answer]) -> Vec<Dra
     together(drafts)
 }
 
-/// Whether a place is in the JSON Schema of what a tool takes: each tool has one of its own.
-pub(super) fn is_in_arguments(path: &str) -> bool {
-    path.contains("tools[].inputSchema.")
-}
-
-/// Whether [`changes`] compares what tools take by their names: the same cassette lists them on both sides.
-pub(super) fn are_compared(old: &[Answer], new: &[Answer]) -> bool {
+/// Leaves out what is told by names: how many a list has and how they are called, where [`changes`] knows the list, and
+/// what the tools of a cassette take, of which each has a JSON Schema of its own.
+pub(super) fn without_lists(
+    mut drafts: Vec<Draft>,
+    was: &Contract,
+    [old, new]: [&[Answer]; 2],
+) -> Vec<Draft> {
     let is = lists(new);
-    lists(old).keys().any(|key| key.1 == "tools" && is.contains_key(key))
+    let compared: BTreeSet<String> =
+        lists(old).into_keys().filter(|key| is.contains_key(key)).map(|(_, list)| list).collect();
+    let promised = was.invariants.iter().filter_map(|it| match it {
+        Invariant::Offers(field, _) => offered(field),
+        _ => None,
+    });
+    let known = compared.iter().map(String::as_str).chain(promised).collect::<BTreeSet<_>>();
+    let arguments = format!("tools[].{ARGUMENTS}.");
+    drafts.retain(|draft| {
+        // The kind of message may stand before it.
+        let leads = |place: String| {
+            draft.path.strip_suffix(&place).is_some_and(|it| it.is_empty() || it.ends_with('.'))
+        };
+        let is_list = |list: &&str| match draft.rule {
+            Rule::ValueOther => leads(format!("result.{list}")),
+            Rule::ValueNew => leads(format!("result.{list}[].name")),
+            _ => false,
+        };
+        let is_argument = || compared.contains("tools") && draft.path.contains(&arguments);
+        !known.iter().any(is_list) && !is_argument()
+    });
+    drafts
 }
 
 /// Tells of many of one list together.

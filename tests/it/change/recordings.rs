@@ -669,6 +669,11 @@ fn a_tool_that_an_mcp_server_lists_no_more_is_named() {
         let report = checked(&recorded(count, old), &again);
         super::told(&report).into_iter().filter(|it| !it.starts_with("trim")).collect::<Vec<_>>()
     };
+    // One more is no news, however many recordings knew the others.
+    let more = compared(&recorded(12, &all), &recorded(12, &["add", "echo", "plot", "sum"]));
+    assert_eq!(super::told(&more), [""; 0]);
+    let more = checked(&recorded(12, &all), &recorded(12, &["add", "echo", "plot", "sum"]));
+    assert_eq!(super::told(&more), [""; 0]);
     let gone = ["breaking listed-gone: the tool `echo` is not listed any more"];
     assert_eq!(of_contract(5, &all, &["plot", "add", "sum"]), gone);
     assert_eq!(of_contract(5, &all, &["sum", "plot", "echo", "add"]), [""; 0]);
