@@ -98,6 +98,12 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
     if !summary.unused {
         match unplayed {
             Unplayed::Fails => tell::unplayed(&left.unplayed),
+            // Nothing else tells why a command fails.
+            Unplayed::IsFine
+                if ran != Exit::Agrees && live.is_none() && summary.misses.is_empty() =>
+            {
+                tell::first_unplayed(&summary.unplayed);
+            }
             Unplayed::IsFine => tell::unplayed(&unfinished(&summary)),
         }
         tell::unopened(&left.unopened);

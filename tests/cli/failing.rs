@@ -229,3 +229,24 @@ fn a_command_that_an_interruption_ends_does_not_replace_a_cassette() {
     assert_eq!(stage.cassettes(), ["tape.failed.json", "tape.json"]);
     assert!(!stage.read("cassettes/tape.json").contains("/3"));
 }
+
+#[test]
+fn a_command_that_fails_with_no_miss_is_told_what_it_did_not_ask_for() {
+    let stage = Stage::new();
+    stage.record(&Upstream::echo().url(), "tape", "GET /1\nGET /2\nGET /3\nGET /4\nGET /5");
+    let said_of = |asks: &str, status: &str| {
+        let mut command = stage.around(&["replay", "tape"], asks);
+        stage.harmless(&said(&command.env(client::EXITS, status).output().unwrap()))
+    };
+
+    assert_snapshot!(said_of("GET /1", "3"), @r"
+    retape: `CLIENT` ended with exit status: 3
+    not asked for: GET /2 (interaction 2 of `tape`)
+    not asked for: GET /3 (interaction 3 of `tape`)
+    not asked for: GET /4 (interaction 4 of `tape`)
+    hint: `--strict` lists 1 more interaction that nobody asked for
+    retape: replayed 1 cassette: 1 of 5 interactions played, 0 misses, nothing went out through retape
+    ");
+    assert!(!said_of("GET /1\nGET /other", "3").contains("not asked for"));
+    assert!(!said_of("GET /1", "0").contains("not asked for"));
+}

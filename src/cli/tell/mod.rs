@@ -313,6 +313,17 @@ pub(super) fn unplayed(unplayed: &[Unplayed]) {
     }
 }
 
+/// The first of them.
+pub(super) fn first_unplayed(all: &[Unplayed]) {
+    const FIRST: usize = 3;
+    let (first, rest) = all.split_at(all.len().min(FIRST));
+    unplayed(first);
+    if !rest.is_empty() {
+        let more = count(rest.len(), "more interaction");
+        hint(&format!("`--strict` lists {more} that nobody asked for"));
+    }
+}
+
 /// Whether a recording answers what its client has said.
 pub(super) fn rehearsed(missed_first: Option<&Miss>) {
     match missed_first {
