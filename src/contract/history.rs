@@ -213,6 +213,16 @@ impl Chosen {
 }
 
 impl<'h> Before<'h> {
+    /// The pages before this one that were asked for at its path, the last one first.
+    fn turned(self) -> impl Iterator<Item = &'h OnwardTokens> {
+        let History { paths, pages, .. } = self.history;
+        let own = paths.get(self.number);
+        let is_before = move |page: &&OnwardTokens| {
+            page.interaction < self.number && paths.get(page.interaction) == own
+        };
+        pages.iter().rev().filter(is_before)
+    }
+
     /// Whether the client has said a word in a field of this name by then.
     pub(super) fn has_chosen(self, field: &str, word: &str) -> bool {
         self.history.chosen.has(field, word, self.number)
@@ -278,12 +288,20 @@ impl Earlier for Before<'_> {
             said.iter().rev().map(|page| &pages[*page]).filter(|page| leads(page, asked))
         });
         let told = told.filter(is_before).take(1);
-        let turned = pages.iter().rev().filter(is_before);
+        let turned = self.turned();
         let turned = turned.filter(|page| state.are_pages(place, page.interaction, self.number));
         let turned = turned.take(PAGES).map(|page| &*page.said);
         // What stands behind the row that it goes on from may come again.
         let told = told.map(|page| &page.said[..end_of_row(&page.said, token)]);
         told.chain(turned).collect()
+    }
+
+    fn first_page(&self, place: &str) -> Option<&[(String, String)]> {
+        let state = &self.history.state;
+        let is_turned =
+            || self.turned().any(|page| state.are_pages(place, page.interaction, self.number));
+        let is_first = |page: &&OnwardTokens| state.is_first(place, page.interaction, self.number);
+        self.turned().find(is_first).filter(|_| !is_turned()).map(|page| &*page.said)
     }
 
     fn said(&self, id: &str, place: &str) -> &[(usize, Said)] {

@@ -79,6 +79,8 @@ impl State {
                     state.paged.insert(interaction.request.path_only().to_owned());
                 }
                 state.asked.insert(number, asked);
+            } else if interaction.request.body.is_empty() {
+                state.asked.insert(number, BTreeMap::new());
             }
         }
         state
@@ -276,6 +278,22 @@ impl State {
         first.get(place).zip(second.get(place)).is_some_and(is_other)
             && first.len() == second.len()
             && first.iter().zip(second).all(is_same)
+            && self.is_unchanged(one, other)
+    }
+
+    /// Whether the first of two reads asks for the same as the other one but that it has no number in a place, and is
+    /// another page by that: without a number it may be page 0 or 1. Nothing was changed between them.
+    pub(super) fn is_first(&self, place: &str, one: usize, other: usize) -> bool {
+        let (Some(first), Some(second)) = (self.asked.get(&one), self.asked.get(&other)) else {
+            return false;
+        };
+        let is_later =
+            |word: &String| is_number(word) && !matches!(word.trim_start_matches('0'), "" | "1");
+        let is_same = |(at, word): (&String, &String)| at == place || first.get(at) == Some(word);
+        second.get(place).is_some_and(is_later)
+            && !first.contains_key(place)
+            && first.len() + 1 == second.len()
+            && second.iter().all(is_same)
             && self.is_unchanged(one, other)
     }
 

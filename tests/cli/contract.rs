@@ -378,7 +378,7 @@ fn a_part_that_cannot_be_read_is_told_with_what_to_do() {
         expected what holds of the field (line 6, column 7)
           6 |     a growing
             |       ^^^^^^^
-          hint: known here: `constant`, `increasing by 1`, `increasing`, `not decreasing`, `unique`, `equals request.`, `refers to earlier`, `refers to`, `sums`, `comes with`, `sorted by`, `lists what was made`, `stays when the same is asked again`, `begins with 0`, `offers`, `at most`, `counts`, `joins`, `extends`, `one per`, `new behind`, `stays with`, `never falls with`, `never rises with`, `never returns with`
+          hint: known here: `constant`, `increasing by 1`, `increasing`, `not decreasing`, `unique`, `equals request.`, `refers to earlier`, `refers to`, `sums`, `comes with`, `sorted by`, `lists what was made`, `stays when the same is asked again`, `begins with 0`, `offers`, `at most`, `counts`, `joins`, `extends`, `one per`, `new behind no`, `new behind`, `stays with`, `never falls with`, `never rises with`, `never returns with`
         no type is called `strin` (line 9, column 13)
           9 |       name: strin
             |             ^^^^^

@@ -69,6 +69,9 @@ impl fmt::Display for Violation {
             (Invariant::Tied(Tie::Joins, ..), _) => write!(f, "{at} is not what the pieces say"),
             (Invariant::Tied(Tie::Extends, ..), _) => write!(f, "{at} begins otherwise"),
             (Invariant::Tied(Tie::NewBehind, ..), _) => write!(f, "{at} came with it already"),
+            (Invariant::Tied(Tie::NewBehindFirst, ..), _) => {
+                write!(f, "{at} came without it already")
+            }
             (Invariant::Tied(Tie::Stays, ..), _) => write!(f, "{at} was something else before"),
             (Invariant::Tied(Tie::NeverFalls, ..), _) => write!(f, "{at} was more before"),
             (Invariant::Tied(Tie::NeverRises, ..), _) => write!(f, "{at} was less before"),
@@ -128,7 +131,7 @@ impl Invariant {
             }
             Self::Refers(field, to, Referred::Each) => check.says(field) || check.says(to),
             // A first page is behind nothing.
-            Self::Tied(Tie::NewBehind, field, asked) => {
+            Self::Tied(Tie::NewBehind | Tie::NewBehindFirst, field, asked) => {
                 check.says(field) && check.asked(asked).next().is_some()
             }
             // It may be missing in any message.

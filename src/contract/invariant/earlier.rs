@@ -26,6 +26,8 @@ pub trait Earlier {
     /// The answers to requests of the same path that lead here, each token with its place: the last one that has said
     /// this, and where it is a number those that differ by it alone, in that place of the request.
     fn pages(&self, place: &str, token: &str) -> Vec<&[(String, String)]>;
+    /// The answer to the last request that differs only as it has no number there, if none before has another one.
+    fn first_page(&self, place: &str) -> Option<&[(String, String)]>;
     /// What answers said in that place of the thing with this identifier since anything may have changed it, each with
     /// the number of its answer. Nothing, if this one does not only read.
     fn said(&self, id: &str, place: &str) -> &[(usize, Said)];

@@ -28,6 +28,8 @@ pub enum Tie {
     OnePer,
     /// The field says nothing again that it said in the answer that has said what the request says.
     NewBehind,
+    /// The field says nothing again that it said where the request had no number there.
+    NewBehindFirst,
     /// The number is the sum of what a field says in all rows of a list.
     Totals,
     /// A read says what the last answer said of the thing that the other field identifies.
@@ -42,12 +44,14 @@ pub enum Tie {
 
 impl Tie {
     /// All that there are.
-    pub(super) const ALL: [Self; 11] = [
+    pub(super) const ALL: [Self; 12] = [
         Self::AtMost,
         Self::Counts,
         Self::Joins,
         Self::Extends,
         Self::OnePer,
+        // The longer verb is read first.
+        Self::NewBehindFirst,
         Self::NewBehind,
         Self::Totals,
         Self::Stays,
@@ -65,6 +69,7 @@ impl Tie {
             Self::Extends => "extends",
             Self::OnePer => "one per",
             Self::NewBehind => "new behind",
+            Self::NewBehindFirst => "new behind no",
             Self::Totals => "sums",
             Self::Stays => "stays with",
             Self::NeverFalls => "never falls with",
@@ -87,7 +92,7 @@ impl Check<'_> {
         let holds: fn(f64, f64) -> bool = match tie {
             Tie::Joins | Tie::Extends => return self.unjoined(tie, field, to),
             Tie::OnePer => return self.several(field, to),
-            Tie::NewBehind => return self.said_again(field, to),
+            Tie::NewBehind | Tie::NewBehindFirst => return self.said_again(tie, field, to),
             Tie::Totals => return self.untotalled(field, to),
             Tie::Stays | Tie::NeverFalls | Tie::NeverRises | Tie::NeverReturns => {
                 return self.moved(tie, field, to);

@@ -175,6 +175,74 @@ fn a_page_that_comes_again_though_another_number_was_asked_for_is_told() {
     }
 }
 
+/// Each recording asks for the first page without a number, and for the second one by that. That one begins so
+/// many rows before it should.
+fn pages_behind_the_first(query: &str, next: usize, overlap: usize) -> Side {
+    let one = |number: usize| {
+        let page = |page: usize| {
+            let from = if page == 0 { 0 } else { 3 * page - overlap };
+            let row = |row: usize| format!(r#"{{"id":"row_{number}r{row}"}}"#);
+            let rows = (from..from + 3).map(row).collect::<Vec<_>>().join(",");
+            let mark = if query.is_empty() { "?" } else { "&" };
+            let turned = format!("{mark}page={}", page * next);
+            let turned = if page == 0 { "" } else { &turned };
+            let at = format!("/list{query}{turned}");
+            asked("GET", &at, "", 200, &format!(r#"{{"data":[{rows}]}}"#))
+        };
+        let interactions = vec![page(0), page(1)];
+        let cassette = Cassette { interactions, ..Cassette::default() };
+        (Name::new(format!("c-{number}")).unwrap(), cassette)
+    };
+    (0..8).map(one).collect()
+}
+
+#[test]
+fn a_second_page_that_says_a_row_of_the_first_one_is_told_though_that_had_no_number() {
+    let what = "`_.data[].id new behind no request.page`";
+    for query in ["", "?q=x"] {
+        let kept = pages_behind_the_first(query, 2, 0);
+        for told in both(&kept, &pages_behind_the_first(query, 2, 1)) {
+            assert_eq!(told, [format!("breaking invariant-broken: {what} does not hold any more")]);
+        }
+        assert_eq!(both(&kept, &kept), [const { Vec::<String>::new() }; 2]);
+    }
+}
+
+#[test]
+fn the_page_without_a_number_may_be_the_first_one_with_a_number() {
+    for next in [0, 1] {
+        let contracts = learned(&pages_behind_the_first("", next, 0));
+        let contracts = contracts.iter().map(ToString::to_string).collect::<String>();
+        assert!(!contracts.contains("new behind"), "{contracts}");
+    }
+}
+
+#[test]
+fn what_a_number_chooses_may_stand_among_all_if_nobody_had_asked_for_these() {
+    // Each number alone, and then behind all of them.
+    let side = |begins_with_all: bool| -> Side {
+        let one = |number: usize| {
+            let row = |year: usize| format!(r#"{{"id":"row_{number}y{year}"}}"#);
+            let list = |years: &[usize], query: &str| {
+                let rows = years.iter().map(|year| row(*year)).collect::<Vec<_>>().join(",");
+                let said = format!(r#"{{"data":[{rows}]}}"#);
+                asked("GET", &format!("/list{query}"), "", 200, &said)
+            };
+            let all = begins_with_all.then(|| list(&[2023, 2024], ""));
+            let chosen = [2023, 2024].map(|year| list(&[year], &format!("?year={year}")));
+            let interactions = all.into_iter().chain(chosen).collect();
+            let cassette = Cassette { interactions, ..Cassette::default() };
+            (Name::new(format!("c-{number}")).unwrap(), cassette)
+        };
+        (0..8).map(one).collect()
+    };
+    for told in both(&side(false), &side(true)) {
+        assert!(told.iter().all(|it| !it.starts_with("breaking invariant")), "{told:?}");
+    }
+    let contracts = learned(&side(true)).iter().map(ToString::to_string).collect::<String>();
+    assert!(!contracts.contains("new behind no"), "{contracts}");
+}
+
 #[test]
 fn a_page_that_begins_with_the_last_row_of_the_one_before_is_told_wherever_its_token_stands() {
     // As GraphQL has them: each row says its token before it says what it is.
