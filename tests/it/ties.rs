@@ -181,6 +181,48 @@ fn a_text_that_grows_extends_what_was_said_before() {
     assert_eq!(broken, ["part.text extends part.text: `ly` at /text of event 2 begins otherwise"]);
 }
 
+/// Streams of several texts, each in pieces that say what the text belongs to, as `key` makes it of the recording, the
+/// text and the piece.
+fn several_texts(key: fn(usize, usize, usize) -> Value, is_growing: bool) -> Vec<Owned> {
+    let one = |recording: usize| {
+        let mut events = Vec::new();
+        for text in 0..2 + recording % 2 {
+            let words = words(recording * 3 + text, 3);
+            for piece in 0..words.len() {
+                let from = if is_growing { 0 } else { piece };
+                let said = words[from..=piece].concat();
+                events.push(("part", json!({"of": key(recording, text, piece), "text": said})));
+            }
+        }
+        owned(events)
+    };
+    (0..9).map(one).collect()
+}
+
+#[test]
+fn each_of_several_texts_that_grow_begins_anew() {
+    let id: fn(usize, usize, usize) -> Value =
+        |recording, text, _| json!(format!("msg_{recording}a{text}"));
+    let index: fn(usize, usize, usize) -> Value = |_, text, _| json!(text);
+    for key in [id, index] {
+        let found = ties(&several_texts(key, true));
+        assert_eq!(found, ["part.text extends part.text"]);
+
+        let invariants = Invariant::parse(&found[0]).unwrap();
+        let turned = several_texts(key, false).remove(1);
+        // Each piece but the first one of its text.
+        let broken = with(&turned, |trace| Invariant::check(&invariants, trace).len());
+        assert_eq!(broken, turned.1.len() - 3);
+        assert_eq!(ties(&several_texts(key, false)), [""; 0]);
+    }
+}
+
+#[test]
+fn an_identifier_that_each_piece_has_for_itself_begins_no_text() {
+    let id = |recording, text, piece| json!(format!("evt_{recording}a{text}b{piece}"));
+    assert_eq!(ties(&several_texts(id, true)), [""; 0]);
+}
+
 #[test]
 fn numbers_that_only_happen_to_be_in_order_are_hardly_ever_tied() {
     let names = ["a", "b", "c", "d", "e", "f"];

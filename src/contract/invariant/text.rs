@@ -26,6 +26,8 @@ pub(super) struct MessageKeys {
     ids: Vec<Key>,
     /// Its numbers. One of them may number what messages belong to.
     numbers: Vec<Key>,
+    /// Those of both that other messages of the stream say as well.
+    shared: Vec<Key>,
 }
 
 /// How often texts were what others had said before, by the numbers of the fields.
@@ -132,6 +134,14 @@ impl<'t> Strand<'t> {
         Some(count)
     }
 
+    /// Whether a message belongs to something of which no piece was said yet: other messages say it too, and the pieces
+    /// say something else there. What only this one says is its own.
+    fn opens(&self, keys: &MessageKeys, texts: [u32; 2]) -> bool {
+        let is_other = |key: &&Key| !self.keys.contains(*key) && !texts.contains(&key.0);
+        let differ = |key: &Key| self.pieces.iter().any(|piece| !piece.agrees(&[*key]));
+        keys.shared.iter().filter(is_other).any(differ)
+    }
+
     /// What a text adds to what was said last. None if nothing was, and nothing if it begins otherwise.
     pub(super) fn extended<'x>(
         &self,
@@ -143,13 +153,29 @@ impl<'t> Strand<'t> {
         let more = |piece: &TextPiece<'_>| text.strip_prefix(&*piece.text);
         let last = said(&self.ids(keys, texts))?;
         let ways = || self.numbered(keys, texts).into_iter();
-        Some(more(last).or_else(|| ways().find_map(|way| more(said(&way)?))))
+        let more = more(last).or_else(|| ways().find_map(|way| more(said(&way)?)));
+        (more.is_some() || !self.opens(keys, texts)).then_some(more)
     }
 }
 
 impl FieldNumbers {
+    /// What each message of a stream may belong to.
+    pub(super) fn keys_of_all(&self, events: &[Sights<'_>]) -> Vec<Rc<MessageKeys>> {
+        let mut all: Vec<MessageKeys> = Vec::new();
+        let mut times: Map<Key, u32> = Map::default();
+        for (_, sights) in events {
+            let keys = self.keys_of(sights);
+            keys.all().for_each(|key| *times.entry(*key).or_default() += 1);
+            all.push(keys);
+        }
+        for keys in &mut all {
+            keys.shared = keys.all().filter(|key| times[*key] > 1).copied().collect();
+        }
+        all.into_iter().map(Rc::new).collect()
+    }
+
     /// What a message may belong to.
-    pub(super) fn keys_of(&self, sights: &[Sight<'_>]) -> Rc<MessageKeys> {
+    fn keys_of(&self, sights: &[Sight<'_>]) -> MessageKeys {
         let hash = FixedState::default();
         let mut keys = MessageKeys::default();
         for sight in sights.iter().filter(|sight| !self.spelled(sight.path).contains("[]")) {
@@ -159,7 +185,7 @@ impl FieldNumbers {
                 Comparable::Text(_) | Comparable::Length(_) => {}
             }
         }
-        Rc::new(keys)
+        keys
     }
 }
 
@@ -170,8 +196,8 @@ impl Texts {
             return;
         }
         let mut strands: Map<u32, (u32, u32, Strand<'_>)> = Map::default();
-        for (tag, sights) in events {
-            let keys = names.keys_of(sights);
+        let all_keys = names.keys_of_all(events);
+        for ((tag, sights), keys) in events.iter().zip(&all_keys) {
             for sight in sights {
                 let Some(text) = sight.value.said().filter(|text| !text.is_empty()) else {
                     continue;
@@ -190,9 +216,9 @@ impl Texts {
                         continue;
                     }
                     if other != tag {
-                        let joined = strand.joined(field, &text, &keys, texts);
+                        let joined = strand.joined(field, &text, keys, texts);
                         joined.inspect(|count| self.hold((field, *of), witness, *count > 1));
-                    } else if is_same && let Some(more) = strand.extended(&text, &keys, texts) {
+                    } else if is_same && let Some(more) = strand.extended(&text, keys, texts) {
                         *self.followed.entry(field).or_default() += 1;
                         if let Some(more) = more {
                             self.hold((field, field), witness, !more.is_empty());
@@ -201,7 +227,7 @@ impl Texts {
                 }
                 let strand =
                     strands.entry(field).or_insert_with(|| (*tag, sight.path, Strand::default()));
-                strand.2.push(text, &keys);
+                strand.2.push(text, keys);
             }
         }
         if self.held.len() > PAIRS {

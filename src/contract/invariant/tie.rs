@@ -195,8 +195,8 @@ impl Check<'_> {
         let Some(whole) = number(field) else { return Broken::new() };
         let piece = number(to);
         let (mut strand, mut broken) = (Strand::default(), Broken::new());
-        for (event, (tag, sights)) in self.events.iter().enumerate() {
-            let keys = self.names.keys_of(sights);
+        let all_keys = self.names.keys_of_all(&self.events);
+        for (event, ((tag, sights), keys)) in self.events.iter().zip(&all_keys).enumerate() {
             for (number, sight) in sights.iter().enumerate() {
                 let here = Some((*tag, sight.path));
                 let text = sight.value.said().filter(|text| !text.is_empty());
@@ -206,14 +206,14 @@ impl Check<'_> {
                 let paths = [whole.1, piece.map_or(whole.1, |(_, path)| path)];
                 let is_tied = here != Some(whole)
                     || match tie {
-                        Tie::Extends => strand.extended(&text, &keys, paths) != Some(None),
-                        _ => strand.joined(0, &text, &keys, paths).is_some(),
+                        Tie::Extends => strand.extended(&text, keys, paths) != Some(None),
+                        _ => strand.joined(0, &text, keys, paths).is_some(),
                     };
                 if !is_tied {
                     broken.push((At { event: Some(event), number, value: &sight.value }, None));
                 }
                 if here == piece {
-                    strand.push(text, &keys);
+                    strand.push(text, keys);
                 }
             }
         }
