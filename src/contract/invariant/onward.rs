@@ -37,7 +37,7 @@ pub(super) struct Onward(BTreeMap<(Tie, String, String), TokenUses>);
 
 #[derive(Debug, Clone, Default)]
 struct TokenUses {
-    /// Each token; a number by recording, as it is the same in many.
+    /// Each token; by recording a number, and a token that its page does not say: these are the same in many.
     tokens: BTreeSet<(u32, String)>,
     is_said_again: bool,
 }
@@ -67,9 +67,12 @@ impl Onward {
         (tie, of, token): (Tie, &str, &str),
         pages: &[&[(String, String)]],
     ) {
-        let answers = trace.events.iter().filter_map(|event| Text::read(event.json));
+        let answers = || trace.events.iter().filter_map(|event| Text::read(event.json));
+        // A position in a list leads on to others. What the next page says as well, such as a model, may be of everything.
+        let is_position = || answers().flat_map(tokens).all(|(_, said)| said != *token);
+        let recording = if is_number(token) || is_position() { recording } else { 0 };
         // Another time says nothing of what else is there.
-        for (place, said) in answers.flat_map(tokens).filter(|(_, said)| !is_moment(said)) {
+        for (place, said) in answers().flat_map(tokens).filter(|(_, said)| !is_moment(said)) {
             let before = pages.iter().copied().flatten().filter(|(of, _)| *of == place);
             let before: Vec<&String> = before.map(|(_, said)| said).collect();
             let key = (tie, of.to_owned(), place);
@@ -77,7 +80,6 @@ impl Onward {
             if has_room && !before.is_empty() {
                 let seen = self.0.entry(key).or_default();
                 seen.is_said_again |= before.contains(&&said);
-                let recording = if is_number(token) { recording } else { 0 };
                 seen.tokens.insert((recording, token.to_owned()));
             }
         }

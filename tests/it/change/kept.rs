@@ -275,6 +275,43 @@ fn a_page_that_begins_with_the_last_row_of_the_one_before_is_told_wherever_its_t
     }
 }
 
+/// Recordings of a list of GraphQL, each with rows of its own, in which one token leads on; `echoed` is what the next
+/// page says of it.
+fn led_on_by(token: &str, echoed: &str, first: usize) -> Side {
+    let one = |number: usize| {
+        let row = |row: usize| format!(r#"{{"id":"row_{number}p0r{row}"}}"#);
+        let page = |from: usize, after: &str, said: &str| {
+            let rows = (from..from + 3).map(row).collect::<Vec<_>>().join(",");
+            let asked = format!(r#"{{"query":"{{ rows }}","variables":{{"n":3{after}}}}}"#);
+            let said = format!(r#"{{"data":{{"rows":{{"nodes":[{rows}],"at":{said}}}}}}}"#);
+            exchange("/graphql", &asked, 200, &[&said])
+        };
+        let after = format!(r#","after":"{token}""#);
+        let said = format!(r#""{token}""#);
+        let interactions = vec![page(0, "", &said), page(first, &after, echoed)];
+        let cassette = Cassette { interactions, ..Cassette::default() };
+        (Name::new(format!("c-{number}")).unwrap(), cassette)
+    };
+    (0..8).map(one).collect()
+}
+
+#[test]
+fn a_token_that_says_a_position_and_so_is_the_same_in_all_recordings_leads_on_too() {
+    let broken = "`_.data.rows.nodes[].id new behind request.variables.after`";
+    let side = |first| led_on_by("Y3VyOjE=", "null", first);
+    for told in both(&side(3), &side(2)) {
+        assert_eq!(told, [format!("breaking invariant-broken: {broken} does not hold any more")]);
+    }
+    assert_eq!(both(&side(3), &side(3)), [const { Vec::<String>::new() }; 2]);
+}
+
+#[test]
+fn a_word_that_the_next_answer_says_too_leads_nowhere() {
+    let contracts = learned(&led_on_by("model-4.1", r#""model-4.1""#, 3));
+    let contracts = contracts.iter().map(ToString::to_string).collect::<String>();
+    assert!(!contracts.contains("new behind"), "{contracts}");
+}
+
 #[test]
 fn a_client_may_go_on_from_a_row_in_the_midst_of_a_page() {
     // The first page has three rows, and the next one begins behind the last of them, or behind the first.
