@@ -1137,3 +1137,34 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_question_with_a_fresh_value_each_time_keeps_its_last_answer() {
+    let [one, two, three, four] = ["13d7bebd", "05148afe", "a0beb9be", "710f5654"];
+    let poll = |fresh: &str| request(&format!("GET /poll?t={fresh}&of=a"), &[], "");
+    let recorded = || vec![turn(poll(one), "[]"), turn(poll(two), "[]")];
+    let asked = |interactions: Vec<Interaction>, ask: fn(&str) -> Request| {
+        let mut run = Run::of(interactions, Rules::default());
+        [three, four, "e7b92b35", four].map(|fresh| run.ask(&ask(fresh)))
+    };
+    let ask: fn(&str) -> Request = |fresh| request(&format!("GET /poll?t={fresh}&of=a"), &[], "");
+    let [first, last, none] = [Some(0), Some(1), None];
+
+    assert_eq!(asked(recorded(), ask), [first, last, last, last]);
+    // The state that a write brings about is not shown before it.
+    let write = turn(request("POST /poll", &[], "x"), "{}");
+    let later = turn(poll("9a02fb77"), "[1]");
+    let behind = [recorded(), vec![write, later]].concat();
+    assert_eq!(asked(behind, ask), [first, last, last, last]);
+
+    // It was said once, names what another request or an answer names, or is part of a write.
+    assert_eq!(asked(vec![turn(poll(one), "[]")], ask), [first, none, none, none]);
+    let made = turn(request("PUT /things", &[], two), "{}");
+    let named = [recorded(), vec![made]].concat();
+    assert_eq!(asked(named, ask), [first, last, none, last]);
+    let told = vec![turn(poll(one), "[]"), turn(poll(two), &format!("[\"{two}\"]"))];
+    assert_eq!(asked(told, ask), [first, last, none, last]);
+    let post: fn(&str) -> Request = |fresh| request(&format!("POST /poll?t={fresh}"), &[], "");
+    let written = vec![turn(post(one), "{}"), turn(post(two), "{}")];
+    assert_eq!(asked(written, post), [first, last, none, last]);
+}

@@ -10,7 +10,9 @@ use super::credentials::Credentials;
 use super::groups::{Candidates, Groups};
 use super::marks;
 use super::nearest::Routes;
+use super::passing::Passing;
 use super::spoken;
+use super::telling;
 use super::twins::Twins;
 use super::verbatim::{Membership, Verbatim};
 use super::writes::{self, PriorWrites};
@@ -44,6 +46,7 @@ pub struct Index {
     /// The interactions of a group in which the client used some value in some place; for groups that
     /// have several.
     by_value: Groups,
+    passing: Passing,
     agreement: Agreement,
     verbatim: Verbatim,
     entries: Vec<Entry>,
@@ -102,7 +105,7 @@ pub(super) struct Entry {
     check: ExtraCheck,
     pub(super) holes: Vec<Hole>,
     /// The values by which it tells itself from others of its group: place and hash.
-    telling: Vec<(u64, u64)>,
+    pub(super) telling: Vec<(u64, u64)>,
     marks: Vec<(u64, Template)>,
     pub(super) attempt: Option<u32>,
     pub(super) before: PriorWrites,
@@ -176,7 +179,8 @@ impl Index {
             (request, headers[number], only, entries[number].group)
         });
         let verbatim = Verbatim::of(whole);
-        let by_value = by_value(&entries, &groups);
+        let by_value = telling::by_value(&entries, &groups);
+        let passing = Passing::of(cassette, &entries, &groups);
         let groups_and_orders = entries.iter().zip(orders);
         let grouped =
             requests().zip(groups_and_orders).map(|(it, (entry, order))| (it, entry.group, order));
@@ -195,6 +199,7 @@ impl Index {
             families,
             groups,
             by_value,
+            passing,
             agreement,
             verbatim,
             entries,
@@ -376,6 +381,11 @@ impl Index {
         })
     }
 
+    /// Whether what stands in an open place of an interaction was for this one question, and means nothing.
+    pub(super) fn is_passing(&self, interaction: usize, hole: &Hole) -> bool {
+        self.passing.contains(self.entries[interaction].group, hole)
+    }
+
     /// The candidates that say something in a place.
     pub(super) fn saying(
         &self,
@@ -522,7 +532,7 @@ fn read(request: &Request, number: usize, names: &Names, rules: &Rules) -> ReadR
             openings.iter().map(|opening| recorded.hole(opening)).collect()
         }
     };
-    let telling = openings.iter().filter_map(|opening| telling(&reading, opening)).collect();
+    let telling = openings.iter().filter_map(|opening| telling::of(&reading, opening)).collect();
     let marks = marks::of(&request.headers, names);
     let marks = marks.map(|(place, text)| (place, marks::template(place, text))).collect();
     let attempt = header::attempt(header::fields(&request.headers));
@@ -578,23 +588,4 @@ fn fill(open: &[u64], values: &[(u64, Expected)], asked: &Asked<'_>) -> Option<V
         }
     }
     Some(holes)
-}
-
-/// A whole value that tells apart requests that look the same. The ids of JSON-RPC do not: a client
-/// that counts from another number on would be taken for one that asks in another order.
-fn telling(reading: &Reading<'_>, opening: &Opening) -> Option<(u64, u64)> {
-    let node = &reading.nodes[opening.node];
-    let is_whole = opening.part == NodePart::Value && opening.range == (0..node.text.len());
-    let tells = opening.scope.is_lasting() || opening.scope == Scope::Moment;
-    (is_whole && tells).then(|| (node.place, hash_of(&*node.text)))
-}
-
-/// The interactions by what the client used in the places of groups that several of them have.
-fn by_value(entries: &[Entry], groups: &Groups) -> Groups {
-    let has_others = |entry: &Entry| groups.get(entry.group).is_some_and(|all| all.len() > 1);
-    let several = entries.iter().enumerate().filter(|(_, entry)| has_others(entry));
-    Groups::of(several.flat_map(|(number, entry)| {
-        let telling = entry.telling.iter();
-        telling.map(move |(place, value)| (combine(&[entry.group, *place, *value]), number))
-    }))
 }

@@ -78,7 +78,8 @@ impl Playlist {
     /// (`Authorization` or none).
     ///
     /// A repetition that brings other values of the client's is no repetition, and nothing answers it: a
-    /// client that begins anew resets the run, or has one of its own.
+    /// client that begins anew resets the run, or has one of its own. What is [another one each time](super::passing::Passing)
+    /// does not count.
     ///
     /// [`Repeats`] other than the default give each answer once.
     pub fn take(&mut self, index: &Index, asked: &Asked<'_>) -> Option<usize> {
@@ -234,7 +235,7 @@ impl Playlist {
     /// came, if it need not have come.
     fn choose(&mut self, index: &Index, list: Candidates<'_>, asked: &Asked<'_>) -> Option<usize> {
         let Progress { front, latest } = self.progress(list);
-        let latest = latest.filter(|latest| self.fits(index, *latest, asked));
+        let latest = latest.filter(|latest| self.fits_again(index, *latest, asked));
         if let (Some(1..), Some(latest)) = (asked.attempt, latest) {
             return self.attempted_again(index, list, latest, asked);
         }
@@ -254,7 +255,7 @@ impl Playlist {
             None => fresh.repeated(list, |number| self.marks(index, number, asked)),
         };
         let before = |is_meant: &dyn Fn(usize) -> bool| {
-            self.played_before(list, |it| is_meant(it) && self.fits(index, it, asked))
+            self.played_before(list, |it| is_meant(it) && self.fits_again(index, it, asked))
         };
         let again = || match index.repeats() {
             Repeats::Allowed => latest
@@ -328,7 +329,7 @@ impl Playlist {
         let played = list.iter().rev().filter(|number| self.was_played(*number));
         played.take(LOOKED_AHEAD).fold(latest, |latest, number| {
             let is_later = self.shows_earlier(index, latest, number);
-            if is_later && self.fits(index, number, asked) { number } else { latest }
+            if is_later && self.fits_again(index, number, asked) { number } else { latest }
         })
     }
 
@@ -464,6 +465,22 @@ impl Playlist {
     }
 
     pub(super) fn fits(&self, index: &Index, number: usize, asked: &Asked<'_>) -> bool {
+        self.fits_in(index, number, asked, |_| true)
+    }
+
+    /// Whether a request asks once more what was asked, whatever it says for this one question alone.
+    fn fits_again(&self, index: &Index, number: usize, asked: &Asked<'_>) -> bool {
+        self.fits_in(index, number, asked, |hole| !index.is_passing(number, hole))
+    }
+
+    /// Whether an interaction answers a request, as far as the open places that count tell.
+    fn fits_in(
+        &self,
+        index: &Index,
+        number: usize,
+        asked: &Asked<'_>,
+        counts: impl Fn(&Hole) -> bool,
+    ) -> bool {
         let credentials = index.credentials();
         if credentials.contradict(number, &asked.found)
             || (self.is_same_client && !self.keys.agree(credentials, number, &asked.found))
@@ -472,7 +489,8 @@ impl Playlist {
         }
         let recorded = &index.entry(number).holes;
         let Some(live) = index.fill(number, asked) else { return false };
-        let fits = recorded.is_empty() || self.bindings.unify(recorded.iter().zip(&live));
+        let pairs = recorded.iter().zip(&live).filter(|(recorded, _)| counts(recorded));
+        let fits = recorded.is_empty() || self.bindings.unify(pairs);
         if fits {
             self.filled.replace(Some((number, live)));
         }
