@@ -4,17 +4,21 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
+use super::decide::TELLING;
 use super::field::name_of_element;
 use super::moment::MONTHS;
 use super::returned::returned;
-use super::{EPOCH, Form, Hole, Meaning, Scope, Words, is_epoch, is_moment, moments, scope_of};
+use super::{
+    EPOCH, Form, Hole, Meaning, Scope, Words, each_text, is_epoch, is_moment, moments, refers,
+    scope_of,
+};
 use crate::cassette::exchanges::MESSAGE;
 use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::reading::header;
 use crate::cassette::reading::{Kind, Node, PathStep, Reading};
 use crate::cassette::splice::disjoint;
-use crate::cassette::{Cassette, Evidence, Id, Ids, Reach};
-use crate::config::Treatment;
+use crate::cassette::{Cassette, Evidence, Id, Ids, Reach, Request};
+use crate::config::{Rules, Treatment};
 use crate::text::date::day;
 use crate::text::json::{Text, pointer};
 use crate::text::rpc::{Envelope, Speech};
@@ -31,6 +35,8 @@ pub(crate) struct Names {
     issued: HashMap<String, (usize, String)>,
     /// The same, to be found in texts.
     issued_words: Words,
+    /// Whether any of it is shorter than what [tells something](TELLING) wherever it stands.
+    has_issued_short: bool,
     /// What the client made up, with the interaction in which it came up.
     made_up: HashMap<String, usize>,
     /// Whole values of which another run has shown, or a person says, that they are made up.
@@ -102,6 +108,7 @@ impl Names {
             let first = (id.interaction, id.at.clone());
             names.issued.entry(id.value.clone()).or_insert(first);
         }
+        names.has_issued_short = ids.server.iter().any(|id| id.value.len() < TELLING);
         names.issued_words = Words::of(ids.server.iter().map(|id| id.value.as_str()));
         names
     }
@@ -115,11 +122,6 @@ impl Names {
     /// The interaction whose answer issued a value, and where.
     pub(crate) fn issued(&self, value: &str) -> Option<(usize, &str)> {
         self.issued.get(value).map(|(interaction, at)| (*interaction, at.as_str()))
-    }
-
-    /// Whether the server issued anything.
-    pub(crate) fn has_issued(&self) -> bool {
-        !self.issued.is_empty()
     }
 
     /// What the answer of each interaction issued: where, and what.
@@ -148,6 +150,37 @@ impl Names {
         text: &'t str,
     ) -> impl Iterator<Item = Range<usize>> + 't {
         self.issued_words.find(text)
+    }
+
+    /// What the server issued in a request. What is so short stands in a text by chance as often as not. So it is meant
+    /// only as all of a value that refers to something, as where it came back.
+    pub(crate) fn issued_by_request(&self, request: &Request, rules: &Rules) -> Vec<String> {
+        let mut found = Vec::new();
+        if self.issued.is_empty() {
+            return found;
+        }
+        each_text(request, |text| {
+            let words = self.issued_words.find(text).filter(|word| word.len() >= TELLING);
+            found.extend(words.map(|word| text[word].to_owned()));
+        });
+        if self.has_issued_short {
+            let body = request.readable();
+            let reading = Reading::of(request, &body, rules);
+            let calls = Calls::of(&reading);
+            for (node, it) in
+                reading.nodes.iter().enumerate().filter(|(_, it)| it.text.len() < TELLING)
+            {
+                let is_meant = || {
+                    let is_named = refers(reading.name(node));
+                    (is_named || matches!(it.step, PathStep::Segment(_)))
+                        && calls.role(&reading, node).is_none()
+                };
+                if self.issued.contains_key(&*it.text) && is_meant() {
+                    found.push(it.text.clone().into_owned());
+                }
+            }
+        }
+        found
     }
 
     /// What is open in the request of an interaction, in order.

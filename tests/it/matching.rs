@@ -1168,3 +1168,27 @@ fn a_question_with_a_fresh_value_each_time_keeps_its_last_answer() {
     let written = vec![turn(post(one), "{}"), turn(post(two), "{}")];
     assert_eq!(asked(written, post), [first, last, none, last]);
 }
+
+#[test]
+fn a_short_name_is_meant_only_where_a_value_refers_to_something() {
+    let post = |line: &str, body: &str, answer: &str| {
+        turn(request(line, &[("Content-Type", "application/json")], body.to_owned()), answer)
+    };
+    let waits = |line: &str| {
+        let question = request(line, &[], "");
+        let recorded = vec![
+            post("POST /add?batch=1", r#"{"title": "one"}"#, r#"{"id": 1}"#),
+            post("POST /edit", r#"{"id": 1}"#, "{}"),
+            post("POST /add?batch=1", r#"{"title": "two"}"#, r#"{"id": 2}"#),
+            turn(question.clone(), "[]"),
+        ];
+        Run::of(recorded, Rules::default()).ask(&question).is_none()
+    };
+
+    for meant in ["GET /show?id=1", "GET /show?noteId=1&batch=1", "GET /notes/1/lines"] {
+        assert!(waits(meant), "{meant}");
+    }
+    for other in ["GET /all?batch=1", "GET /all?input=%7B%221%22%3A1%7D", "GET /show?id=3"] {
+        assert!(!waits(other), "{other}");
+    }
+}

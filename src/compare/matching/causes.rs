@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::Index;
 use super::route::is_id;
-use super::writes::{is_of_another, is_of_one, issued, writes};
+use super::writes::{is_of_another, is_of_one, writes};
 use crate::cassette::{Body, Cassette, Interaction, Request, target};
 use crate::config::Early;
 use crate::identity::{Scope, Words, each_document};
@@ -158,7 +158,7 @@ impl Index {
         (about, said): (&Request, &str),
         (request, asking): (&Request, usize),
     ) -> bool {
-        let issued = issued(request, self.names());
+        let issued = self.names().issued_by_request(request, self.rules());
         let made_up = self.made_up_in(asking);
         let made_up = made_up.filter(|(scope, _)| matches!(scope, Scope::Anywhere | Scope::Word));
         let made_up = made_up.map(|(_, name)| name.to_owned());

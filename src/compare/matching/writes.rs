@@ -7,7 +7,6 @@ use super::route::is_id;
 use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::{Cassette, Interaction, Request};
 use crate::config::{Early, Rules};
-use crate::identity::each_text;
 use crate::identity::names::Names;
 
 /// What came before a request and may have changed what it asks for.
@@ -40,7 +39,7 @@ pub(super) fn of(
     if !may_wait && !are_repeated {
         return vec![PriorWrites::default(); all.len()];
     }
-    let mut before = before(cassette, names, all);
+    let mut before = before(cassette, names, (all, rules));
     if !may_wait {
         before.iter_mut().for_each(|before| before.needed = None);
     }
@@ -64,7 +63,11 @@ fn asks_behind_a_write(cassette: &Cassette) -> bool {
 /// one thing: where its path names one, by its look or as [`Things`] show, or where both name the same identifier. What shows a list is the
 /// affair of all clients that write to it, of which some may be absent. What was still being answered when
 /// the request came may have changed nothing yet.
-fn before(cassette: &Cassette, names: &Names, all: &[Entry]) -> Vec<PriorWrites> {
+fn before(
+    cassette: &Cassette,
+    names: &Names,
+    (all, rules): (&[Entry], &Rules),
+) -> Vec<PriorWrites> {
     let mut last = Numbers::default();
     let (mut alike, mut states) = (Numbers::default(), Numbers::default());
     let mut put: HashMap<&str, (usize, PutState)> = HashMap::new();
@@ -75,7 +78,7 @@ fn before(cassette: &Cassette, names: &Names, all: &[Entry]) -> Vec<PriorWrites>
         let last_of = |key: &u64| last.get(key).copied();
         let paths: Vec<u64> = paths(request).collect();
         let by_path = paths.last().and_then(last_of);
-        let named = issued(request, names);
+        let named = names.issued_by_request(request, rules);
         let named: Vec<u64> = named.iter().map(|name| combine(&[hash_of(name.as_str())])).collect();
         let by_name = named.iter().filter_map(last_of).max();
         // What a client calls otherwise is another thing.
@@ -197,16 +200,4 @@ fn paths(request: &Request) -> impl Iterator<Item = u64> + '_ {
         *path = combine(&[*path, hash_of(segment)]);
         Some(*path)
     })
-}
-
-/// What the server issued in a request.
-pub(super) fn issued(request: &Request, names: &Names) -> Vec<String> {
-    let mut found = Vec::new();
-    if !names.has_issued() {
-        return found;
-    }
-    each_text(request, |text| {
-        found.extend(names.issued_in(text).map(|range| text[range].to_owned()));
-    });
-    found
 }
