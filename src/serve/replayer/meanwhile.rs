@@ -89,9 +89,8 @@ impl Meanwhile {
     ) -> Self {
         let (mut gates, mut telling) = (HashMap::<usize, Vec<Gate>>::new(), HashSet::new());
         let (all, feeds) = (&cassette.interactions, Feeds::of(cassette));
-        for (asking, interaction) in
-            all.iter().enumerate().filter(|(_, it)| !it.request.only_reads())
-        {
+        let may_cause = |it: &Interaction| !it.request.only_reads() || is_answered_elsewhere(it);
+        for (asking, interaction) in all.iter().enumerate().filter(|(_, it)| may_cause(it)) {
             let beside = interaction.after.iter().map(|it| (whole(it.interaction), it.chunks));
             let is_reply = index.replies_beside(interaction, beside);
             for Progress { interaction: number, chunks } in interaction.after.iter().copied() {
@@ -340,6 +339,13 @@ fn is_silent(answer: &Interaction, chunks: usize) -> bool {
     rest.is_some_and(|rest| rest.iter().all(|it| it.bytes.is_empty()))
 }
 
+/// Whether what a question asks for came elsewhere: it was sent in a body, and was accepted with an empty one. A `GET` of
+/// nothing asks whether anything is there.
+fn is_answered_elsewhere(question: &Interaction) -> bool {
+    let response = question.response().filter(|it| (200..300).contains(&it.status));
+    !question.request.body.is_empty() && response.is_some_and(|it| it.body.bytes().is_empty())
+}
+
 /// Whether a request ends a session that its client listens to, and so the stream of it, which had no more to say: the
 /// server closes that while it answers. A client that hears the answer first breaks the stream off.
 fn ends_with(answer: &Interaction, chunks: usize, asked: &Request) -> bool {
@@ -494,6 +500,29 @@ mod tests {
         assert_eq!(begun.elapsed(), PATIENCE);
         // What names one thing waits only for what names it too.
         assert!(held("/rooms/48992ed470c7b3").is_empty());
+    }
+
+    #[test]
+    fn a_stream_waits_for_a_question_that_is_answered_there() {
+        let is_held = |body: &str, answer: &str| {
+            let text = format!(
+                r#"{{"retape": 1, "interactions": [
+                {{"request": {{"method": "GET", "path": "/graphql"}},
+                 "response": {{"ms": 0, "status": 200, "end": "client_closed",
+                  "headers": {{"content-type": "text/event-stream"}},
+                  "stream": [{{"ms": 0, "text": ":\n\n"}}, {{"ms": 900, "text": "data: 1\n\n"}}]}}}},
+                {{"after": {{"1": 1}},
+                 "request": {{"method": "POST", "path": "/graphql", "text": {body}}},
+                 "response": {{"ms": 0, "headers": {{}}, "end": "complete", {answer}}}}}]}}"#
+            );
+            let gates = &of(&text).gates[&0];
+            gates.iter().any(|gate| gate.chunks == 1 && gate.until == Until::Asked(1))
+        };
+        let query = r#""{\"query\": \"{ name }\"}""#;
+
+        assert!(is_held(query, r#""status": 202"#));
+        assert!(!is_held(query, r#""status": 200, "text": "{\"data\": {}}""#));
+        assert!(!is_held(query, r#""status": 400"#));
     }
 
     #[tokio::test(start_paused = true)]
