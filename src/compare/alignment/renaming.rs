@@ -257,9 +257,11 @@ impl RecordingNames {
         Self { values, finder, returned, counted, proved, shown, issued, drawn }
     }
 
-    /// Whether a word is one of those that are shown to be made up, and nothing else.
+    /// Whether a word is one of those that are shown to be made up, and nothing else but what fills it up in Base64: no
+    /// table has that.
     fn has_proved(&self, word: &str) -> bool {
-        self.proved.find(word).any(|range| range == (0..word.len()))
+        let name = word.trim_end_matches('=');
+        self.proved.find(name).any(|range| range == (0..name.len()))
     }
 
     /// What is a name by itself in a name: it may stand elsewhere without what is around it.

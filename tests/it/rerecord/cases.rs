@@ -1459,6 +1459,35 @@ fn what_two_runs_have_shown_is_a_name_where_it_looks_like_one_too() {
     check(&old, new, &old);
 }
 
+#[test]
+fn what_is_shown_to_be_made_up_is_called_as_before_however_base64_fills_it_up() {
+    let sent = |name: &str| {
+        let mut cassette = talk(&[("POST /files", "{}")]);
+        let headers = &mut cassette.interactions[0].request.headers;
+        headers.append("upload-metadata", format!("filename {name}"));
+        cassette
+    };
+    let shown = |name: &str| {
+        let (at, reach) = ("header.upload-metadata".to_owned(), Reach::Anywhere);
+        let value = name.trim_end_matches('=').to_owned();
+        let id = Id { value, interaction: 0, at, reach, evidence: Evidence::Runs };
+        let mut cassette = sent(name);
+        cassette.ids.get_or_insert_default().client = vec![id];
+        cassette
+    };
+    let old = "Yi01YmJlMGY5Mi00OGRhLTQ3ZDctOTRhMS1mOGU1NDBlZTVhMDQ=";
+
+    for new in [
+        "Yi03NDY2Y2VhZS1jNTRiLTQ3ZDAtYTUxZS03OWUzMzk5YjJmYzI=",
+        "Yy03NDY2Y2VhZS1jNTRiLTQ3ZDAtYTUxZS03OWUzMzk5YjJmYz==",
+        "Yi03NDY2Y2VhZS1jNTRiLTQ3ZDAtYTUxZS03OWUzMzk5YjJmYzIx",
+    ] {
+        check(&shown(old), sent(new), &shown(old));
+        check(&shown(old), shown(new), &shown(old));
+        check(&shown(new), sent(old), &shown(new));
+    }
+}
+
 /// What went over a WebSocket; messages of the client begin with `>`.
 pub fn frames(said: &[&str]) -> Cassette {
     let mut cassette = talk(&[("GET /ws", "")]);
