@@ -99,18 +99,25 @@ pub(super) fn same_until_left(
     let olds: Vec<_> = said(was_said, is_said, &came).iter().map(|at| &was_said[*at]).collect();
     let news: Vec<_> = said(is_said, was_said, &comes).iter().map(|at| &is_said[*at]).collect();
     let same = olds.iter().zip(&news).take_while(|(old, new)| old.hash == new.hash).count();
+    // The last one of either may be cut short, and what is not cut into records is one.
+    let text =
+        |said: DecodedBody<'_>, record: &Record| said.script.text.slice(record.range.clone());
+    let (is_alike, shared) = match (olds.get(same), news.get(same)) {
+        (Some(was), Some(is)) => {
+            let [was, is] = [text(old, was), text(new, is)];
+            (was.starts_with(&is) || is.starts_with(&was), was.len().min(is.len()))
+        }
+        _ => (true, 0),
+    };
     let is_behind = |came: &ArrivedBody<'_>, records: &[&Record], left: u64| {
-        let next = records.get(same).and_then(|record| came.ms(record.range.start));
-        next.is_none_or(|ms| ms > left)
+        let next = records.get(same).and_then(|record| {
+            let goes_on = record.range.len() > shared;
+            let next = || records.get(same + 1).map(|next| next.range.start);
+            if goes_on { Some(record.range.start + shared) } else { next() }
+        });
+        next.and_then(|next| came.ms(next)).is_none_or(|ms| ms > left)
     };
-    // The last one of either may be cut short.
-    let is_cut = |(was, is): (&&Record, &&Record)| {
-        let [was, is] = [&old.script.text[was.range.clone()], &new.script.text[is.range.clone()]];
-        was.starts_with(is) || is.starts_with(was)
-    };
-    olds.get(same).zip(news.get(same)).is_none_or(is_cut)
-        && is_behind(&came, &olds, was)
-        && is_behind(&comes, &news, is)
+    is_alike && is_behind(&came, &olds, was) && is_behind(&comes, &news, is)
 }
 
 /// The records of the new body in the words of the old one, with the old keep-alives in the place of

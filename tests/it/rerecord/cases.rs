@@ -1637,6 +1637,37 @@ fn how_much_came_of_a_stream_that_was_left_is_a_matter_of_time() {
 }
 
 #[test]
+fn how_much_came_of_a_stream_without_lines_that_was_left_is_a_matter_of_time() {
+    for (media, begin) in
+        [("application/connect+json", b"\0"), ("application/octet-stream", b"\xff")]
+    {
+        let ticks = |count: u64, pace: u64, first: u8| {
+            let chunk = |n: u64| Chunk {
+                ms: n * pace,
+                bytes: [begin, &b"{\"n\":"[..], &[first], n.to_string().as_bytes(), b"}"]
+                    .concat()
+                    .into(),
+            };
+            let headers = [("content-type", media)].into_iter().collect();
+            let mut left =
+                exchange("GET /stream", (headers, Body::Stream((0..count).map(chunk).collect())));
+            let Outcome::Response(response) = &mut left.outcome else { panic!("it was answered") };
+            (response.left, response.end) = (Some(2 * pace + 5), End::ClientClosed);
+            Cassette { interactions: vec![left], ..Cassette::default() }
+        };
+        let old = ticks(9, 10, b'1');
+
+        for count in [3, 5, 9, 12] {
+            check(&old, ticks(count, 12, b'1'), &old);
+            let text = whole_text(&renew(&old, ticks(count, 12, b'2')).cassette);
+            assert_eq!(text, whole_text(&ticks(count, 12, b'2')), "{media} {count}");
+        }
+        let text = whole_text(&renew(&old, ticks(2, 10, b'1')).cassette);
+        assert_eq!(text, whole_text(&ticks(2, 10, b'1')), "{media}");
+    }
+}
+
+#[test]
 fn whether_a_secret_is_quoted_is_a_matter_of_its_letters() {
     let login = |cookie: &str| {
         let mut talk = talk(&[("POST /login {}", "{}")]);
