@@ -153,7 +153,7 @@ impl Names {
     }
 
     /// What the server issued in a request. What is so short stands in a text by chance as often as not. So it is meant
-    /// only as all of a value that refers to something, as where it came back.
+    /// only where a name before it refers to something, and in a path.
     pub(crate) fn issued_by_request(&self, request: &Request, rules: &Rules) -> Vec<String> {
         let mut found = Vec::new();
         if self.issued.is_empty() {
@@ -167,16 +167,20 @@ impl Names {
             let body = request.readable();
             let reading = Reading::of(request, &body, rules);
             let calls = Calls::of(&reading);
-            for (node, it) in
-                reading.nodes.iter().enumerate().filter(|(_, it)| it.text.len() < TELLING)
-            {
+            for (node, it) in reading.nodes.iter().enumerate() {
                 let is_meant = || {
                     let is_named = refers(reading.name(node));
                     (is_named || matches!(it.step, PathStep::Segment(_)))
                         && calls.role(&reading, node).is_none()
                 };
-                if self.issued.contains_key(&*it.text) && is_meant() {
+                let is_short = it.text.len() < TELLING;
+                if is_short && self.issued.contains_key(&*it.text) && is_meant() {
                     found.push(it.text.clone().into_owned());
+                } else if !is_short && it.kind == Kind::Text {
+                    let words = self.issued_words.find(&it.text);
+                    let words = words.filter(|word| word.len() < TELLING);
+                    let words = words.filter(|word| refers(name_before(&it.text, word.start)));
+                    found.extend(words.map(|word| it.text[word].to_owned()));
                 }
             }
         }
@@ -560,4 +564,13 @@ impl Template {
         let has_space = |text: &str| text.contains(char::is_whitespace);
         self.is_whole() || has_space(&recorded.identifier) || !has_space(live)
     }
+}
+
+/// What stands before a value in a text: `id` in `{note(id: 7)}` and in `{"id":7}`.
+fn name_before(text: &str, value: usize) -> &str {
+    const AROUND: [char; 4] = ['"', '\'', '\\', ' '];
+    let before = text[..value].trim_end_matches(AROUND).strip_suffix([':', '=']);
+    let before = before.unwrap_or_default().trim_end_matches(AROUND);
+    let is_of_name = |char: char| char.is_ascii_alphanumeric() || char == '_';
+    &before[before.trim_end_matches(is_of_name).len()..]
 }

@@ -1185,7 +1185,13 @@ fn a_short_name_is_meant_only_where_a_value_refers_to_something() {
         Run::of(recorded, Rules::default()).ask(&question).is_none()
     };
 
-    for meant in ["GET /show?id=1", "GET /show?noteId=1&batch=1", "GET /notes/1/lines"] {
+    for meant in [
+        "GET /show?id=1",
+        "GET /show?noteId=1&batch=1",
+        "GET /notes/1/lines",
+        "GET /all?input=%7B%22id%22%3A1%7D",
+        "GET /graphql?query=%7Bnote(id%3A%201)%7Btitle%7D%7D",
+    ] {
         assert!(waits(meant), "{meant}");
     }
     for other in ["GET /all?batch=1", "GET /all?input=%7B%221%22%3A1%7D", "GET /show?id=3"] {
