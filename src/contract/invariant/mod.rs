@@ -59,7 +59,7 @@ pub use holding::CHANCES;
 pub(in crate::contract) use kept::{Thing, place_of, said_of, things};
 pub(crate) use learn::FieldNumbers;
 pub use learn::Learner;
-#[cfg(feature = "cli")]
+#[cfg(feature = "review")]
 pub(crate) use offered::offered;
 pub(in crate::contract) use onward::{is_number, tokens};
 #[cfg(feature = "cli")]

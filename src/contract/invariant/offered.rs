@@ -42,14 +42,13 @@ impl Offered {
         events: &[Sights<'_>],
     ) {
         for (event, (_, sights)) in trace.events.iter().zip(events) {
-            for (place, _) in PLACES {
-                let Some(path) = names.find(place) else { continue };
+            for (place, what) in PLACES {
+                let Some(path) = names.find(place).filter(|_| lists_all(trace, event, what)) else {
+                    continue;
+                };
                 let of_path = sights.iter().filter(|sight| sight.path == path);
                 let said: BTreeSet<String> =
                     of_path.filter_map(|sight| Some(sight.value.said()?.into_owned())).collect();
-                if said.is_empty() || !is_whole(trace, event) {
-                    continue;
-                }
                 let listed = self
                     .0
                     .entry(path)
@@ -76,13 +75,15 @@ pub(crate) fn offered(field: &Field) -> Option<&'static str> {
     PLACES.iter().find(|(place, _)| *place == field.path.as_str()).map(|(_, what)| *what)
 }
 
-/// Whether a message lists all that there is, and is one of JSON-RPC.
-fn is_whole(trace: &Trace<'_>, event: &Event<'_>) -> bool {
+/// Whether a message of JSON-RPC lists all that there is of something.
+fn lists_all(trace: &Trace<'_>, event: &Event<'_>, what: &str) -> bool {
     let asked = trace.request.and_then(Text::read);
     let leads_on = asked.is_some_and(|asked| asked.at(&["params", "cursor"]).is_some());
     let is_all = |json: Text<'_>| {
         let cursor = json.at(&["result", "nextCursor"]);
-        json.get("jsonrpc").is_some() && cursor.is_none_or(|it| it.as_str() == "null")
+        json.get("jsonrpc").is_some()
+            && json.at(&["result", what]).is_some()
+            && cursor.is_none_or(|it| it.as_str() == "null")
     };
     !leads_on && Text::read(event.json).is_some_and(is_all)
 }
@@ -90,12 +91,11 @@ fn is_whole(trace: &Trace<'_>, event: &Event<'_>) -> bool {
 impl Check<'_> {
     /// The lists in which a name is missing.
     pub(super) fn unoffered(&self, field: &Field, name: &str) -> Vec<EventValue> {
-        let rows = self.all(field);
+        let (rows, what) = (self.all(field), offered(field).unwrap_or_default());
         let events = self.trace.events.iter().enumerate();
         let lists = events.filter(|(event, json)| {
-            let mut said = rows.iter().filter(|at| at.event == Some(*event)).peekable();
-            said.peek().is_some()
-                && is_whole(self.trace, json)
+            let mut said = rows.iter().filter(|at| at.event == Some(*event));
+            lists_all(self.trace, json, what)
                 && said.all(|at| at.value.said().is_none_or(|it| it != name))
         });
         let says = format!("`{name}`");

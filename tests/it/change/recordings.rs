@@ -677,6 +677,7 @@ fn a_tool_that_an_mcp_server_lists_no_more_is_named() {
     let gone = ["breaking listed-gone: the tool `echo` is not listed any more"];
     assert_eq!(of_contract(5, &all, &["plot", "add", "sum"]), gone);
     assert_eq!(of_contract(5, &all, &["sum", "plot", "echo", "add"]), [""; 0]);
+    assert_eq!(of_contract(5, &["echo"], &[]), gone);
     assert_eq!(of_contract(4, &all, &["plot", "add"]), [""; 0]);
     let mut several = recorded(5, &all);
     several[4] = recorded(5, &["add"]).remove(4);
