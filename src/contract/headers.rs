@@ -215,6 +215,13 @@ mod tests {
             r#"{"basic":{"realm":"a"},"digest":{"nonce":"n==","qop":"auth"},"negotiate":{}}"#;
         assert_eq!(said(both), expected);
         assert_eq!(said("  "), "{}");
+
+        let mut response = Response::whole("text/plain", String::new());
+        response.headers.set("www-authenticate", "Basic realm=\"a\"".to_owned());
+        let mut promised = Promised::default();
+        promised.see(&response, &HashSet::new());
+        let expected = r#"{"www-authenticate":{"basic":{"realm":"a"}}}"#;
+        assert_eq!(promised.of(&response).text().as_str(), expected);
     }
 
     #[test]

@@ -540,6 +540,20 @@ mod tests {
     }
 
     #[test]
+    fn a_vector_in_base64_is_no_name() {
+        let made_up = |value: &str, name: &str| {
+            let asked = exchange(format!(r#"{{"{name}":["{value}"]}}"#), "{}");
+            !decide_long(&vec![asked], &Rules::default()).client.is_empty()
+        };
+        // Of 0.1, eight times, and what was drawn.
+        let vector = "zczMPc3MzD3NzMw9zczMPc3MzD3NzMw9zczMPc3MzD0=";
+        let drawn = "V1StGXR8Z5jdHi6BmyTq0Wc2E9rTy4Ui";
+        assert!(!made_up(vector, "embeddings") && made_up(drawn, "embeddings"));
+        // As the name of the field says.
+        assert!(made_up(vector, "nonce"));
+    }
+
+    #[test]
     fn what_a_post_has_made_is_issued_whatever_it_is_called() {
         let issued = |method: &str, said: &str, name: &str, asked: &str| {
             let told = format!(r#"{{"name":"{name}","state":"new"}}"#);
