@@ -100,7 +100,10 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
             Unplayed::Fails => tell::unplayed(&left.unplayed),
             // Nothing else tells why a command fails.
             Unplayed::IsFine
-                if ran != Exit::Agrees && live.is_none() && summary.misses.is_empty() =>
+                if ran != Exit::Agrees
+                    && signals.heard.is_none()
+                    && live.is_none()
+                    && summary.misses.is_empty() =>
             {
                 tell::first_unplayed(&summary.unplayed);
             }

@@ -200,10 +200,9 @@ impl Script {
         asked.filter(move |(_, exchange)| !is_played(*exchange)).map(|(at, _)| at)
     }
 
-    /// What the server said before anything was asked.
-    fn greeting(&self) -> impl Iterator<Item = &Content> {
-        let greeting = self.steps.iter().take_while(|step| step.frame.from == Peer::Server);
-        greeting.map(|step| &step.frame.content)
+    /// How much the server said before anything was asked.
+    fn greeting(&self) -> usize {
+        self.steps.iter().take_while(|step| step.frame.from == Peer::Server).count()
     }
 
     /// How many frames it begins with that another one begins with too.
@@ -225,11 +224,6 @@ impl Script {
         both.filter_map(|(one, other)| one.exchange.zip(other.exchange))
     }
 
-    /// How much of its greeting is that of another one too.
-    fn shared_greeting(&self, other: &Self) -> usize {
-        self.greeting().zip(other.greeting()).take_while(|(one, other)| one == other).count()
-    }
-
     /// Whether the client has sent messages.
     pub(super) fn is_spoken_to(&self) -> bool {
         self.steps.iter().any(|step| step.exchange.is_some())
@@ -238,8 +232,8 @@ impl Script {
     /// Behind how much of its greeting the client may speak, as that of another one has shown: it had heard no more
     /// by then. Nothing, if that is all.
     pub(super) fn may_speak_behind(&self, other: &Self) -> Option<usize> {
-        let shared = self.shared_greeting(other);
-        let is_shorter = shared == other.greeting().count() && shared < self.greeting().count();
+        let shared = self.shared_beginning(other).min(self.greeting());
+        let is_shorter = shared == other.greeting() && shared < self.greeting();
         (is_shorter && self.is_spoken_to() && other.is_spoken_to()).then_some(shared)
     }
 
